@@ -78,7 +78,8 @@ impl Tracker {
             return false;
         }
         if common < announced.len() {
-            return self.reconsider(now, announced[common], reading.get(common).copied(), best);
+            let (announced, instead) = (announced[common], reading.get(common).copied());
+            return self.reconsider(now, announced, instead, best) || !unknown && self.refuted(now);
         }
         if let Some(next) = reading.get(common).copied() {
             // A line that may be wrong has to explain what stands on the board before play goes on from it.

@@ -2,7 +2,8 @@
 
 use kiebitz_hardware::Observation;
 use kiebitz_protocol::{Element, Field};
-use shakmaty::{CastlingMode, Color, Square};
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Square};
 
 use super::{START, World, castling, wire};
 use crate::position::{State, Variant};
@@ -161,52 +162,46 @@ pub(super) fn elements(text: &str) -> Vec<Element> {
         .collect()
 }
 
-/// The positions before 1.e4 and before its answer.
-const BEFORE: [&str; 2] = [
-    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-    "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
-];
-
-/// The standard start position and 1.e4 e5, as the journal has them.
-pub(super) fn journaled(world: &World) -> (Start, [Ply; 2]) {
-    let state = |fen| State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
+/// The start of a game and these plies of it, as the journal has them.
+pub(super) fn journaled<const N: usize>(world: &World, plies: [&str; N]) -> (Start, [Ply; N]) {
+    let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let state = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
     let start = Start {
         variant: Variant::Standard,
-        state: state(BEFORE[0]),
+        state: state.clone(),
         turned: false,
         goes_on: false,
     };
-    let ply = |number, color, uci: &str, san: &str, fen| Ply {
-        number,
-        color,
-        played: uci
-            .parse()
-            .ok()
-            .and_then(|uci| state(BEFORE[number as usize - 1]).legal_move(&uci)),
-        uci: uci.parse().ok(),
-        san: Some(san.to_owned()),
-        after: state(fen),
-        captured: None,
-        lifted_at: world.now,
-        stood_at: world.now,
-        inferred: false,
-        any_order: false,
-        clock: None,
-        evidence: Evidence::default(),
-    };
-    let [_, e4] = BEFORE;
-    let e5 = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
-    let plies = [
-        ply(1, Color::White, "e2e4", "e4", e4),
-        ply(2, Color::Black, "e7e5", "e5", e5),
-    ];
+    let (mut before, mut number) = (state, 0);
+    let plies = plies.map(|uci| {
+        let uci: UciMove = uci.parse().expect("UCI");
+        let played = before.legal_move(&uci).expect("legal");
+        number += 1;
+        let ply = Ply {
+            number,
+            color: before.turn(),
+            played: Some(played),
+            uci: Some(uci),
+            san: Some(before.san(played)),
+            after: before.after(played),
+            captured: None,
+            lifted_at: world.now,
+            stood_at: world.now,
+            inferred: false,
+            any_order: false,
+            clock: None,
+            evidence: Evidence::default(),
+        };
+        before = ply.after.clone();
+        ply
+    });
     (start, plies)
 }
 
 #[test]
 fn a_game_is_resumed_from_the_journal() {
     let mut world = World::new(START);
-    let (start, [e4, _]) = journaled(&world);
+    let (start, [e4]) = journaled(&world, ["e2e4"]);
     world.tracker.resume(world.now, &start, [(&e4, true)], None);
     world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
     world.has_announced("Inferred: e5 Nf3");
@@ -218,7 +213,7 @@ fn a_game_is_resumed_from_the_journal() {
 /// again.
 fn resumed_in_doubt() -> World {
     let mut world = World::new(START);
-    let (start, [e4, e5]) = journaled(&world);
+    let (start, [e4, e5]) = journaled(&world, ["e2e4", "e7e5"]);
     let doubt = Doubt {
         from: world.now,
         first: 2,

@@ -6,13 +6,14 @@ use kiebitz_protocol::{Element, Field};
 use super::gaps::{elements, journaled};
 use super::{START, World, wire};
 use crate::memory;
+use crate::tracker::Doubt;
 use crate::tracker::node::Standing;
 
 /// Black's reply was announced but not confirmed when the daemon was stopped; the memory shows that it stood.
 #[test]
 fn the_memory_confirms_the_last_announced_ply() {
     let mut world = World::new(START);
-    let (start, [e4, e5]) = journaled(&world);
+    let (start, [e4, e5]) = journaled(&world, ["e2e4", "e7e5"]);
     let plies = [(&e4, true), (&e5, false)];
     world.tracker.resume(world.now, &start, plies, None);
     for (field, letter) in [(E2, '.'), (E4, 'P'), (E7, '.'), (E5, 'p'), (G1, '.'), (F3, 'N')] {
@@ -164,6 +165,39 @@ fn remembers(world: &mut World, before: &str, played: &str) {
     world.dump().observe(Observation::MemoryAsked);
     let elements = [&[START_TAG][..], &before, &played, &[Element::End]].concat();
     world.observe(Observation::Memory { elements });
+}
+
+/// A line was reconstructed before the daemon was stopped. Black moves again, and of the two moves it can be either.
+#[test]
+fn a_reconstructed_line_does_not_stay_where_another_fits_as_well() {
+    let mut world = World::new(START);
+    let plies = ["g2g4", "h7h6", "h2h3", "b7b5", "c2c4", "g8f6"];
+    let (start, plies) = journaled(&world, plies);
+    let doubt = Doubt {
+        from: world.now,
+        first: 2,
+        last: 6,
+    };
+    let plies = plies.iter().map(|ply| (ply, ply.number < 6));
+    world.tracker.resume(world.now, &start, plies, Some(doubt));
+    let stands = "rnbqkb.rp.ppppp......n.p.p........P...P........PPP.PPP..RNBQKBNR";
+    for (field, letter) in world.fields.iter_mut().zip(stands.chars()) {
+        *field = wire(letter);
+    }
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let found = Field::all()
+        .zip(world.fields)
+        .filter(|(_, contents)| contents.is_some());
+    let found = found.map(|(field, contents)| Element::PieceChange {
+        field,
+        contents,
+        quick: true,
+    });
+    let elements = [vec![Element::PowerUp], found.collect(), vec![Element::End]].concat();
+    world.wait(2000).observe(Observation::Memory { elements });
+    world.wait(300).shows("d7. d6p");
+    world.has_announced("Memory: withdrawn Undecidable:");
 }
 
 /// In a record, which has no times, a queen that is drawn looks like two moves and the captured pawn like one.
@@ -352,7 +386,7 @@ fn reports_lost_before_a_gap_are_read_from_the_memory_with_it() {
 #[test]
 fn a_journal_that_contradicts_the_memory_is_corrected() {
     let mut world = World::new(START);
-    let (start, plies) = journaled(&world);
+    let (start, plies) = journaled(&world, ["e2e4", "e7e5"]);
     let settled = plies.iter().map(|ply| (ply, true));
     world.tracker.resume(world.now, &start, settled, None);
     for (field, letter) in [(E2, '.'), (E4, 'P'), (D7, '.'), (D6, 'p'), (G1, '.'), (F3, 'N')] {
