@@ -47,7 +47,7 @@ pub(super) fn stray(node: &Node, sensors: &Sensors, now: Timestamp, model: &Mode
     let replies = |change: &SensorChange| change.after.is_some_and(|after| after.color != piece.color);
     sensors
         .recent()
-        .skip_while(|change| change.when.at < node.lifted_at)
+        .skip_while(|change| change.when.at + ONE_SCAN_APART < node.lifted_at)
         .filter(|shown| shown.after == Some(piece) && shown.square != from)
         // Where it has gone, and where another of its kind is back on its square.
         .filter(|shown| node.state.board().piece_at(shown.square) != Some(piece))
@@ -119,5 +119,8 @@ mod tests {
         assert_eq!(cost_of_rook_to_c1(&elsewhere), unlikely);
         let shown_twice = [("a1.", 80), ("a2R", 900), ("c1R", 80), ("a2.", 0)];
         assert_eq!(cost_of_rook_to_c1(&shown_twice), unlikely);
+        // The board scans the square that it comes to before the one that it leaves.
+        let shown_before = [("a2R", 80), ("a1.", 900), ("a2.", 80), ("c1R", 0)];
+        assert_eq!(cost_of_rook_to_c1(&shown_before), unlikely);
     }
 }
