@@ -209,6 +209,7 @@ pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
         if let [.., (before, start), _] = &starts[..]
             && starts.len() > known
             && !moved(&elements[*before..at], start)
+            && !elements[*before..at].contains(&Element::PowerUp)
         {
             starts.remove(known - 1);
         }

@@ -168,6 +168,20 @@ fn a_start_position_that_is_put_right_is_the_one_after_the_game_that_is_known() 
     assert_eq!(known.missed(&elements, None, Some(&ended)), Some((0, &[][..])));
 }
 
+/// What was played while the board was without power is not in its memory.
+#[test]
+fn a_start_position_that_is_found_with_the_power_is_another_one() {
+    let usual = tagged(Element::StartPosition);
+    let found = (0..64).filter(|field| usual[usize::from(*field)].is_some());
+    let found: Vec<Element> = found
+        .map(|field| change(field, usual[usize::from(field)]))
+        .collect();
+    let start = [Element::StartPosition];
+    let elements = [&start[..], &[Element::PowerUp], &found, &start].concat();
+    let starts = starts(&[None; Field::COUNT], &elements);
+    assert_eq!(starts, [(0, usual), (elements.len() - 1, usual)]);
+}
+
 /// Two pieces change places, and the board does not tag the start position that stands then.
 #[test]
 fn a_start_that_is_put_right_begins_the_game() {
