@@ -51,8 +51,8 @@ impl Tracker {
     }
 
     /// Whether a reconstructed line is in doubt, and the board contradicts it: a piece stands where neither it nor any play
-    /// since has one, a player has moved while another of their pieces is missing, or no legal move goes on from it. Squares
-    /// that show nothing say no more than that pieces are in hands.
+    /// since has one, a player has moved while another of their pieces is missing, or no legal move to a square that reads
+    /// its piece goes on from it. Squares that show nothing say no more than that pieces are in hands.
     pub(super) fn doubted(&self) -> bool {
         let Some((line, doubt)) = self.line.as_ref().and_then(|line| Some((line, line.doubt?))) else {
             return false;
@@ -61,10 +61,13 @@ impl Tracker {
         let stands = tree.node(best).differs & self.sensors.board().occupied();
         let path = tree.path(best);
         let told = tree.node(tree.tip()).ply;
-        let irregular = |id: &NodeId| tree.node(*id).ply > told && tree.node(*id).is_irregular();
+        let odd = |id: &NodeId| {
+            let node = tree.node(*id);
+            node.ply > told && (node.is_irregular() || node.is_unread())
+        };
         let after = path.iter().find(|id| tree.node(**id).ply > doubt.last);
         let held = after.and_then(|first| self.held_since(*first, best));
-        stands.any() || held.is_some() || path.iter().any(irregular)
+        stands.any() || held.is_some() || path.iter().any(odd)
     }
 
     /// Withdraws a reconstructed line if several plies since have not explained the board. Returns whether it did.
