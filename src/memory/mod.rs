@@ -5,6 +5,8 @@
 pub(crate) mod game_end;
 pub(crate) mod pace;
 
+use std::collections::BTreeSet;
+
 use kiebitz_protocol::{Color, Contents, Dump, Element, Field, Piece, START_POSITION, SideTime};
 
 use crate::clock::Side;
@@ -28,18 +30,20 @@ pub(crate) fn missed<'a>(
     let mut known = [false; 64];
     let mut time = None;
     let mut best = None;
-    let starts = starts(&[None; Field::COUNT], elements);
+    // The changes that complete start positions; a tag comes after that.
+    let completing = |(at, _): (usize, Dump)| match elements.get(at) {
+        Some(Element::PieceChange { .. }) => at,
+        _ => at.saturating_sub(1),
+    };
+    let starts = starts(&[None; Field::COUNT], elements).into_iter();
+    let starts: BTreeSet<usize> = starts.map(completing).collect();
     let mut games = GamesSince::new(cleared);
     for (at, element) in elements.iter().enumerate() {
         match *element {
             Element::PieceChange { contents, field, .. } => {
                 fields[usize::from(field.number())] = contents;
                 known[usize::from(field.number())] = true;
-                let begins = starts.iter().any(|(start, _)| match elements.get(*start) {
-                    Some(Element::PieceChange { .. }) => *start == at,
-                    // Its tag comes after the change that completes it.
-                    _ => *start == at + 1,
-                });
+                let begins = starts.contains(&at);
                 games.follow(begins, &fields);
                 if begins {
                     time = None;
