@@ -87,8 +87,12 @@ impl Tracker {
             if wrong && !unknown && self.refuted(now) {
                 return true;
             }
-            match self.readiness(now, next, best) {
-                _ if wrong => {}
+            let ready = if wrong {
+                Ready::Not
+            } else {
+                self.readiness(now, next, best)
+            };
+            match ready {
                 Ready::Now(grounds) => {
                     self.announce_made(now, next, grounds);
                     return true;

@@ -4,6 +4,7 @@ use kiebitz_hardware::Observation;
 use kiebitz_protocol::{Element, Field};
 
 use super::gaps::{elements, journaled};
+use super::polled::found;
 use super::{START, World, wire};
 use crate::memory;
 use crate::tracker::Doubt;
@@ -54,20 +55,7 @@ fn a_game_that_began_before_the_board_was_heard_is_read_from_the_memory() {
 #[test]
 fn what_the_memory_has_of_a_game_that_is_not_known_is_undecidable() {
     let mut world = World::new("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
-    let found = Field::all()
-        .zip(world.fields)
-        .filter(|(_, contents)| contents.is_some());
-    let found = found.map(|(field, contents)| Element::PieceChange {
-        contents,
-        field,
-        quick: true,
-    });
-    let played = moved(D7, D6, 'p');
-    let elements: Vec<Element> = [Element::PowerUp]
-        .into_iter()
-        .chain(found)
-        .chain(played)
-        .collect();
+    let elements = [found(&world.fields), moved(D7, D6, 'p').to_vec()].concat();
     let reason = "unplugged".to_owned();
     world.observe(Observation::Closed { reason });
     for (field, letter) in [(D7, '.'), (D6, 'p')] {
@@ -186,15 +174,7 @@ fn a_reconstructed_line_does_not_stay_where_another_fits_as_well() {
     }
     world.wait(20_000).observe(Observation::Opened);
     world.dump().observe(Observation::MemoryAsked);
-    let found = Field::all()
-        .zip(world.fields)
-        .filter(|(_, contents)| contents.is_some());
-    let found = found.map(|(field, contents)| Element::PieceChange {
-        field,
-        contents,
-        quick: true,
-    });
-    let elements = [vec![Element::PowerUp], found.collect(), vec![Element::End]].concat();
+    let elements = [found(&world.fields), vec![Element::End]].concat();
     world.wait(2000).observe(Observation::Memory { elements });
     world.wait(300).shows("d7. d6p");
     world.has_announced("Memory: withdrawn Undecidable:");

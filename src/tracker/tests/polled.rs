@@ -21,7 +21,7 @@ fn answers(world: &mut World, since: Timestamp, elements: Vec<Element>) -> Times
 }
 
 /// What a board lists that has found these pieces after a loss of power.
-fn found(fields: &Dump) -> Vec<Element> {
+pub(super) fn found(fields: &Dump) -> Vec<Element> {
     let pieces = (0..64).rev().filter_map(|field| {
         Some(Element::PieceChange {
             contents: Some(fields[usize::from(field)]?),
