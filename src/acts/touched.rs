@@ -212,6 +212,7 @@ mod tests {
             lifted_at: Timestamp::from_micros(1_000_000_000),
             stood_at: now,
             inferred: false,
+            recovered: false,
             any_order: false,
             clock: None,
             evidence: Evidence::default(),

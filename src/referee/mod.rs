@@ -415,7 +415,7 @@ impl Referee {
             let before = game.shown_at.is_some_and(|shown| ply.lifted_at < shown);
             game.ended
                 && before
-                && ply.inferred
+                && ply.recovered
                 && ply.played.is_some()
                 && game.published.len() == index(ply.number)
         })

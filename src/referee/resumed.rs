@@ -163,6 +163,7 @@ fn ply(record: &GameRecord, entry: &MoveRecord, before: &State, mode: CastlingMo
         lifted_at: record.started,
         stood_at: record.started,
         inferred: entry.inferred,
+        recovered: false,
         any_order: false,
         clock: None,
         evidence: Evidence::default(),

@@ -50,6 +50,7 @@ impl Tracker {
                 .filter(|playback| playback.recovered)
                 .map_or_else(|| node.since.min(now), |playback| playback.known_at),
             inferred: node.inferred || node.guessed || self.recovering(),
+            recovered: self.recovering(),
             any_order: node.any_order,
             clock: self.face_now(),
             evidence: Evidence {

@@ -144,8 +144,10 @@ pub struct Ply {
     pub lifted_at: Timestamp,
     /// Since when the board shows the move.
     pub stood_at: Timestamp,
-    /// Whether the ply was reconstructed over a gap, not observed.
+    /// Whether the ply was reconstructed over a gap, not observed, or told although others were as credible.
     pub inferred: bool,
+    /// Whether the board's memory has it.
+    pub recovered: bool,
     /// Whether the ply may have been played elsewhere among those that were reconstructed with it.
     pub any_order: bool,
     /// The clock when the ply was announced.

@@ -112,6 +112,7 @@ fn ply(now: Timestamp, number: u32, before: &State, text: &str) -> Result<Ply, R
         lifted_at: now,
         stood_at: now,
         inferred: false,
+        recovered: false,
         any_order: false,
         clock: None,
         evidence: Evidence::default(),

@@ -164,6 +164,7 @@ impl Table {
         let ply = Ply {
             lifted_at: self.now.saturating_sub(Duration::from_secs(10)),
             inferred: true,
+            recovered: true,
             ..self.ply(name)
         };
         self.states.push(ply.after.clone());
@@ -173,9 +174,15 @@ impl Table {
 
     /// The board's memory has one more ply, made before what was last shown.
     pub(in crate::referee) fn recalls(&mut self, name: &str) -> &mut Self {
+        self.guesses(name, true)
+    }
+
+    /// A ply is told although others are as credible. Its piece was lifted before what was last shown.
+    pub(in crate::referee) fn guesses(&mut self, name: &str, recovered: bool) -> &mut Self {
         let ply = Ply {
             lifted_at: self.now.saturating_sub(Duration::from_secs(10)),
             inferred: true,
+            recovered,
             ..self.ply(name)
         };
         self.states.push(ply.after.clone());
@@ -247,6 +254,7 @@ impl Table {
             lifted_at: now,
             stood_at: now,
             inferred: false,
+            recovered: false,
             any_order: false,
             clock: None,
             evidence: Evidence::default(),

@@ -188,6 +188,7 @@ pub(super) fn journaled<const N: usize>(world: &World, plies: [&str; N]) -> (Sta
             lifted_at: world.now,
             stood_at: world.now,
             inferred: false,
+            recovered: false,
             any_order: false,
             clock: None,
             evidence: Evidence::default(),
