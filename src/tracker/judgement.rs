@@ -14,7 +14,7 @@ use super::examine::withdrawal_of;
 use super::finding::{Caution, Completion, Finding, Grounds, Settlement, Withdrawal};
 use super::node::{Node, NodeId, Played, Standing};
 use super::patience::can_take;
-use crate::model::{A_FEW, IN_HANDS, MAX_CONCLUSIONS, TWO_MOVES};
+use crate::model::{A_FEW, IN_HANDS, MAX_CONCLUSIONS, REMEMBERED_PLIES, TWO_MOVES};
 
 /// Whether a reading may be announced.
 enum Ready {
@@ -463,13 +463,20 @@ impl Tracker {
     /// Closes a ply that is confirmed and followed by enough others: it becomes the root of the tree. Returns whether there
     /// was one.
     fn close_old_plies(&mut self, now: Timestamp) -> bool {
-        let Some(line) = self.line.as_mut().filter(|line| line.doubt.is_none()) else {
+        let Some(line) = self.line.as_ref().filter(|line| line.doubt.is_none()) else {
             return false;
         };
         let announced = line.tree.path(line.tree.tip());
         let Some(close) = announced.len().checked_sub(A_FEW + 1).map(|at| announced[at]) else {
             return false;
         };
+        // Once the next start position stands, these plies may turn out to have been pieces being set up.
+        let in_one_go = self.in_one_go();
+        if in_one_go.is_some_and(|since| line.tree.node(close).landed.at >= since)
+            && announced.len() <= REMEMBERED_PLIES
+        {
+            return false;
+        }
         match line.tree.node(close).standing {
             Standing::Confirmed => {}
             // It was a guess, or came after one, that later play has proved.

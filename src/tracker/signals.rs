@@ -249,7 +249,7 @@ impl Tracker {
     }
 
     /// Since when the pieces on a board without a clock have been moved all without a pause. Nothing tells in the memory.
-    fn in_one_go(&self) -> Option<Timestamp> {
+    pub(super) fn in_one_go(&self) -> Option<Timestamp> {
         if self.recovering() || self.clock.running().is_some() {
             return None;
         }

@@ -183,6 +183,10 @@ impl World {
                     reason: Withdrawal::Takeback,
                     ..
                 } => Some("taken back".to_owned()),
+                Finding::Retracted {
+                    ply,
+                    reason: Withdrawal::SetUp,
+                } => Some(format!("set up from {ply}")),
                 Finding::Retracted { .. } => Some("withdrawn".to_owned()),
                 Finding::ResultShown { outcome, .. } => Some(outcome.to_string()),
                 Finding::Recovered { by, .. } => Some(format!("{by:?}:")),

@@ -169,11 +169,11 @@ fn pieces_put_home_after_the_clock_was_stopped_are_withdrawn() {
         world.shows("e5. e7p e4. e2P");
         world.wait(4000).announced.join(" ")
     };
-    assert_eq!(game(true, 4000), "e4 e5 Nf3 Nf6 Ng1 Ng8 withdrawn");
+    assert_eq!(game(true, 4000), "e4 e5 Nf3 Nf6 Ng1 Ng8 set up from 5");
     // Without a clock, they may have been played: the hands rested between them.
     assert_eq!(game(false, 4000), "e4 e5 Nf3 Nf6 Ng1 Ng8");
     // What is not certain by then was none.
-    assert_eq!(game(false, 1500), "e4 e5 Nf3 Nf6 Ng1 Ng8 withdrawn");
+    assert_eq!(game(false, 1500), "e4 e5 Nf3 Nf6 Ng1 Ng8 set up from 6");
 }
 
 #[test]
@@ -189,7 +189,21 @@ fn without_a_clock_pieces_put_home_in_one_go_are_withdrawn() {
         .shows("f3. g1N")
         .wait(1000);
     world.shows("e5. e7p e4. e2P c3. b1N");
-    world.has_announced("e4 e5 Nf3 Nf6 Nc3 Ng8 Ng1 withdrawn");
+    world.has_announced("e4 e5 Nf3 Nf6 Nc3 Ng8 Ng1 set up from 6");
+}
+
+#[test]
+fn without_a_clock_many_pieces_put_home_in_one_go_are_withdrawn() {
+    let mut world = World::new(START);
+    for squares in ["e2. e4P", "e7. e5p", "g1. f3N", "g8. f6n", "b1. c3N", "b8. c6n"] {
+        world.shows(squares).wait(1500);
+    }
+    world.wait(2000);
+    for squares in ["f3. g1N", "f6. g8n", "c3. b1N", "c6. b8n"] {
+        world.shows(squares).wait(1000);
+    }
+    world.shows("e5. e7p e4. e2P").wait(1000);
+    world.has_announced("e4 e5 Nf3 Nf6 Nc3 Nc6 Ng1 Ng8 Nb1 Nb8 set up from 7");
 }
 
 /// A reading as boards send it, with the bits for whose turn it is. The right-hand side is White's.

@@ -245,7 +245,7 @@ fn a_game_begins_with_the_next_answer() {
     world.wait(1000);
     answers(&mut world, since, Vec::new());
     // Pieces that went home after the clock was stopped were no moves.
-    world.has_announced(&format!("withdrawn e4 e5{}", " Nf3 Nc6 Ng1 Nb8".repeat(5)));
+    world.has_announced(&format!("set up from 10 e4 e5{}", " Nf3 Nc6 Ng1 Nb8".repeat(5)));
 }
 
 /// The queen was shown on c2 on her way to c1, and goes there with the next move.
