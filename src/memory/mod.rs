@@ -65,12 +65,22 @@ pub(crate) fn missed<'a>(
         }
         let off = (0..64).filter(|i| !known[*i] || fields[*i] != before[*i]).count();
         // Of equal fits, take the one that follows the last reports, then one of the game that followed what is known to have
-        // stood before it, then one that stood for a while, then the latest.
+        // stood before it, then one whose last change is shown, then one that stood for a while, then the latest.
         let again = usize::MAX - reports_matched(reports, &elements[..=at]);
         let then = elements.get(at + 1);
         let passing = matches!(then, Some(Element::PieceChange { quick: true, .. }));
         let another_game = games.begun.is_some_and(|begun| begun != 1);
-        let rank = (off, contradicts(time, halted), again, another_game, passing);
+        // A change that the placement does not show came after it: the moment before fits as well.
+        let later = matches!(element, Element::PieceChange { contents, field, .. }
+            if before[field.index()] != *contents);
+        let rank = (
+            off,
+            contradicts(time, halted),
+            again,
+            another_game,
+            later,
+            passing,
+        );
         if best.is_none_or(|(best, _)| rank <= best) {
             best = Some((rank, at + 1));
         }

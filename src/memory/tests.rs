@@ -76,6 +76,23 @@ fn a_piece_that_flickers_is_in_the_memory_once() {
     assert_eq!(reports_matched(&reports, &elements), 1);
 }
 
+/// The queen is drawn over e4. The memory has that she left it, and not that she was there.
+#[test]
+fn a_piece_seen_on_its_way_has_not_left_before() {
+    let queen = Some(Piece::WhiteQueen);
+    let (a8, e4, f3) = (0, 36, 45);
+    let mut fields = tagged(Element::StartPosition);
+    fields[a8] = queen;
+    let set_up = change(0, queen);
+    let passed = [change(0, None), change(36, None), change(45, queen)];
+    let elements = [&[Element::StartPosition, set_up][..], &passed, &[Element::End]].concat();
+    fields[a8] = None;
+    fields[e4] = queen;
+    assert_ne!(fields[f3], queen);
+    let before = Heard::showing(&fields);
+    assert_eq!(before.missed(&elements, None, None), Some((1, &elements[3..])));
+}
+
 /// The same opening in one game after the other: the pieces were set up in another order.
 #[test]
 fn a_game_that_begins_like_the_next_is_told_from_it() {
