@@ -284,6 +284,21 @@ fn lost_reports_are_read_from_the_memory_and_the_line_is_followed_again() {
     world.wait(3000).has_announced("e4 e5 Memory:");
 }
 
+/// Play has refuted a line that was reconstructed. What the memory has begins after it.
+#[test]
+fn a_reconstructed_line_that_was_refuted_does_not_come_back() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000);
+    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    world.wait(300).dump();
+    let listed = found(&world.fields);
+    world.shows("d7. d6p").wait(6000);
+    world.observe(Observation::MemoryAsked);
+    let elements = [listed, moved(D7, D6, 'p').to_vec(), vec![Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_announced("e4 Inferred: e5 withdrawn Undecidable: Memory:");
+}
+
 /// Black's move between two of White's was not reported: White's knight seems to have been put back.
 #[test]
 fn a_ply_that_was_withdrawn_wrongly_is_announced_again() {
