@@ -11,7 +11,7 @@ use kiebitz_protocol::{Color, Contents, Dump, Element, Field, Piece, START_POSIT
 
 use crate::clock::Side;
 use crate::model::A_FEW;
-use crate::position::{fields::board_of, start};
+use crate::position::{Variant, fields::board_of, start};
 
 /// The elements after the moment when the board showed `before` and had just told `reports`, the latest first, and the
 /// number of squares on which the memory differs at that moment. `None` if the memory never shows that placement, or if the
@@ -229,7 +229,17 @@ pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
         }
     }
     starts.retain(|(_, start)| is_start_position(start));
+    starts.dedup_by(|(_, next), (_, start)| is_castled(start, next));
     starts
+}
+
+/// Whether players have castled from one start position, and stand in the other now.
+fn is_castled(start: &Dump, next: &Dump) -> bool {
+    [false, true].into_iter().any(|turned| {
+        let from = start::recognise(&board_of(start, turned));
+        let valid = from.filter(|(variant, _)| *variant == Variant::Chess960);
+        valid.is_some_and(|(_, state)| start::is_castled(&state, &board_of(next, turned)))
+    })
 }
 
 /// Whether a piece comes to a square that is not its own in a start position.

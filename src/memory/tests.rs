@@ -1,4 +1,7 @@
+use shakmaty::Board;
+
 use super::*;
+use crate::position::fields::{field_of, wire_piece};
 
 fn change(field: u8, contents: Contents) -> Element {
     let field = Field::new(field).expect("a field");
@@ -197,6 +200,32 @@ fn a_start_position_that_is_found_with_the_power_is_another_one() {
     let elements = [&start[..], &[Element::PowerUp], &found, &start].concat();
     let starts = starts(&[None; Field::COUNT], &elements);
     assert_eq!(starts, [(0, usual), (elements.len() - 1, usual)]);
+}
+
+#[test]
+fn castling_with_the_first_move_sets_up_no_start_position() {
+    let placed = |fen: &str| -> Dump {
+        let board = Board::from_ascii_board_fen(fen.as_bytes()).expect("a placement");
+        let mut fields = [None; 64];
+        for (square, piece) in board {
+            let field = field_of(square, false).expect("a field");
+            fields[field.index()] = wire_piece(piece);
+        }
+        fields
+    };
+    let start = placed("bnrknrqb/pppppppp/8/8/8/8/PPPPPPPP/BNRKNRQB");
+    let castled = placed("bnrknrqb/pppppppp/8/8/8/8/PPPPPPPP/BNKRNRQB");
+    let changed = (0..64).filter(|field| start[usize::from(*field)] != castled[usize::from(*field)]);
+    let castling: Vec<Element> = changed
+        .map(|field| change(field, castled[usize::from(field)]))
+        .collect();
+    let elements = [
+        &[Element::FourRowsFilled][..],
+        &castling,
+        &[Element::FourRowsFilled],
+    ]
+    .concat();
+    assert_eq!(starts(&start, &elements), [(0, start)]);
 }
 
 /// Two pieces change places, and the board does not tag the start position that stands then.

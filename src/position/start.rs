@@ -88,6 +88,18 @@ pub(crate) fn recognise(board: &Board) -> Option<(Variant, State)> {
     Some((variant, State::from_setup(setup, CastlingMode::Chess960)))
 }
 
+/// Whether a placement is that of a start position after White has castled with the first move, or both players have: all
+/// pieces stand on their own ranks then, as in a start position that was set up wrongly.
+pub(crate) fn is_castled(start: &State, board: &Board) -> bool {
+    let castled = |state: &State| {
+        let moves = state.legal_moves().into_iter().filter(|m| m.is_castle());
+        moves.map(|m| state.after(m)).collect::<Vec<_>>()
+    };
+    let by_white = castled(start);
+    let by_both = || by_white.iter().flat_map(castled);
+    by_white.iter().any(|state| state.board() == board) || by_both().any(|state| state.board() == board)
+}
+
 /// The squares of the usual start position whose pieces are not seen, if everything else stands as there.
 pub(crate) fn unseen(board: &Board) -> Option<Bitboard> {
     let usual = Board::new();

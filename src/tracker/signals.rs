@@ -44,6 +44,9 @@ impl Tracker {
             return self.find_start_in_part(now, &turned_board);
         };
         let wrong = variant == Variant::WrongStart;
+        if wrong && !turn && self.has_castled_from_start() {
+            return false;
+        }
         let ready = self.quiet_since + if wrong { self.model.doubt } else { self.model.pause };
         if (self.line.is_some() || wrong) && now < ready {
             self.wake_at(ready);
@@ -55,6 +58,14 @@ impl Tracker {
         }
         self.begin(now, now, variant, state);
         true
+    }
+
+    /// Whether the line is at its start position, and the board shows it after castling.
+    fn has_castled_from_start(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| {
+            let tip = line.tree.node(line.tree.tip());
+            tip.ply == 0 && start::is_castled(&tip.state, self.sensors.board())
+        })
     }
 
     /// Begins a new line if the usual start position stands on the board but for a piece or two that the board does not

@@ -273,6 +273,16 @@ fn a_position_that_recurs_in_a_gap_was_played() {
     world.has_announced("Inferred: Nb8");
 }
 
+/// King and rook change places: all pieces stand on their ranks as before, but no start position was set up.
+#[test]
+fn castling_with_the_first_move_in_a_gap_is_no_wrong_start() {
+    let mut world = World::new("bnrknrqbpppppppp................................PPPPPPPPBNRKNRQB");
+    world
+        .wait(4000)
+        .misses("bnrknrqbpppppppp................................PPPPPPPPBNKRNRQB");
+    world.has_announced("Inferred: O-O-O");
+}
+
 /// A reconstructed line that the next moves do not fit is withdrawn, and the gap is announced as undecidable.
 #[test]
 fn a_line_that_was_inferred_wrongly_is_withdrawn() {
