@@ -136,6 +136,16 @@ pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     (fields, &[])
 }
 
+/// Whether the pieces were found as they stood before `missed` when the power came back, and the memory had not been read
+/// since: then it says nothing of what happened before.
+pub(crate) fn begins_with_power(elements: &[Element], missed: &[Element]) -> bool {
+    let (_, since) = found(elements);
+    let told = &since[..since.len().saturating_sub(missed.len())];
+    elements.contains(&Element::PowerUp)
+        && !missed.contains(&Element::Downloaded)
+        && changes(told).next().is_none()
+}
+
 /// How many of the last reports, the latest first, the elements end with as well. Of a piece that flickers they have one
 /// change.
 fn reports_matched(reports: &[(Field, Contents)], elements: &[Element]) -> usize {

@@ -365,9 +365,26 @@ impl Tracker {
     pub(super) fn nothing_was_missed(&mut self, now: Timestamp) {
         let stood = self.quiet_since + self.model.pause;
         if now >= stood || self.sensors.dumped_at() == now {
-            self.close_gap(now, Recovery::Inferred);
+            self.close_gap(now, self.recovery_as_it_stood(now));
         } else if self.gap_since.is_some() {
             self.wake_at(stood);
+        }
+    }
+
+    /// What is known of a gap after which the board stands as before, and nothing else tells of it: most likely that nothing
+    /// was played. At a start position, games may have been.
+    pub(super) fn recovery_as_it_stood(&self, now: Timestamp) -> Recovery {
+        let starts = self
+            .line
+            .as_ref()
+            .is_some_and(|line| line.tree.node(line.tree.tip()).ply == 0);
+        let time = self
+            .gap_since
+            .is_some_and(|since| now > since + self.model.patience);
+        if starts && time {
+            Recovery::Undecidable
+        } else {
+            Recovery::Inferred
         }
     }
 

@@ -154,13 +154,23 @@ impl Tracker {
         let unheard = self.extend_back(unheard, elements);
         match unheard.missed(elements).filter(|(_, missed)| !missed.is_empty()) {
             Some((_, missed)) if unheard.rewinds => {
+                // What looked like a jolt is what was not reported.
+                if self.is_jolted() {
+                    self.steady(now);
+                }
                 let rewound = self.rewind();
-                self.recover_gap(now, until, unheard, missed);
+                self.recover_gap(now, until, (unheard, Recovery::Memory), missed);
                 if let Some(rewound) = rewound {
                     self.reconcile(rewound);
                 }
             }
-            Some((_, missed)) => self.recover_gap(now, until, unheard, missed),
+            Some((_, missed)) => {
+                let by = match memory::begins_with_power(elements, missed) {
+                    true => self.recovery_as_it_stood(now),
+                    false => Recovery::Memory,
+                };
+                self.recover_gap(now, until, (unheard, by), missed);
+            }
             None => self.judge_squares(now),
         }
     }
@@ -183,6 +193,7 @@ impl Tracker {
         }
         let has = |checkpoint: &Checkpoint| {
             let since = checkpoint.sensors.missed(elements, checkpoint.halted, None);
+            let since = since.filter(|(_, since)| !memory::begins_with_power(elements, since));
             let has_changes = |since: &[Element]| {
                 let change = |element: &Element| matches!(element, Element::PieceChange { .. });
                 since.iter().any(change)
@@ -320,7 +331,7 @@ impl Tracker {
                     self.squares_changed(not_after);
                 }
             } else {
-                self.recover_gap(now, not_after, unheard, &missed);
+                self.recover_gap(now, not_after, (unheard, Recovery::Memory), &missed);
             }
         } else if not_before == UNKNOWN_START {
             self.take_up_from_memory(now, not_after, elements);
@@ -384,7 +395,13 @@ impl Tracker {
     }
 
     /// Plays back all that happened in a gap, from the placement before it on.
-    fn recover_gap(&mut self, now: Timestamp, until: Timestamp, unheard: Unheard, missed: &[Element]) {
+    fn recover_gap(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        (unheard, by): (Unheard, Recovery),
+        missed: &[Element],
+    ) {
         let changes = missed
             .iter()
             .filter(|element| matches!(element, Element::PieceChange { .. }))
@@ -394,7 +411,7 @@ impl Tracker {
         self.announce(
             now,
             Finding::Recovered {
-                by: Recovery::Memory,
+                by,
                 changes,
                 from,
                 to,

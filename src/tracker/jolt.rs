@@ -105,7 +105,7 @@ impl Tracker {
         true
     }
 
-    fn steady(&mut self, now: Timestamp) {
+    pub(super) fn steady(&mut self, now: Timestamp) {
         if let Some(line) = &mut self.line {
             line.jolted = false;
         }

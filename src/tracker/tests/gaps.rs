@@ -283,6 +283,19 @@ fn castling_with_the_first_move_in_a_gap_is_no_wrong_start() {
     world.has_announced("Inferred: O-O-O");
 }
 
+/// Whole games may have been played, and the pieces set up again.
+#[test]
+fn nothing_is_known_of_a_gap_at_a_start_position() {
+    let mut world = World::new(START);
+    world.wait(4000).misses(START);
+    world.has_announced("Undecidable:");
+    world
+        .shows("e2. e4P")
+        .wait(4000)
+        .misses("rnbqkbnrpppppppp....................P...........PPPP.PPPRNBQKBNR");
+    world.has_announced("Undecidable: e4 Inferred:");
+}
+
 /// A reconstructed line that the next moves do not fit is withdrawn, and the gap is announced as undecidable.
 #[test]
 fn a_line_that_was_inferred_wrongly_is_withdrawn() {

@@ -77,6 +77,12 @@ fn moved(from: u8, to: u8, piece: char) -> [Element; 2] {
     })
 }
 
+const A2: u8 = 48;
+const A3: u8 = 40;
+const B2: u8 = 49;
+const B3: u8 = 41;
+const C2: u8 = 50;
+const C3: u8 = 42;
 const E2: u8 = 52;
 const E4: u8 = 36;
 const E7: u8 = 12;
@@ -177,7 +183,7 @@ fn a_reconstructed_line_does_not_stay_where_another_fits_as_well() {
     let elements = [found(&world.fields), vec![Element::End]].concat();
     world.wait(2000).observe(Observation::Memory { elements });
     world.wait(300).shows("d7. d6p");
-    world.has_announced("Memory: withdrawn Undecidable:");
+    world.has_announced("Inferred: withdrawn Undecidable:");
 }
 
 /// In a record, which has no times, a queen that is drawn looks like two moves and the captured pawn like one.
@@ -297,6 +303,70 @@ fn a_reconstructed_line_that_was_refuted_does_not_come_back() {
     let elements = [listed, moved(D7, D6, 'p').to_vec(), vec![Element::End]].concat();
     world.observe(Observation::Memory { elements });
     world.has_announced("e4 Inferred: e5 withdrawn Undecidable: Memory:");
+}
+
+/// A memory that begins when the power comes back says nothing of the time without: White's move may be the reply to
+/// one of Black's.
+#[test]
+fn a_position_found_with_the_power_may_have_been_reached_again() {
+    let mut world = World::new(START);
+    let (out, back) = (
+        ["g1. f3N", "b8. c6n", "b1. c3N", "g8. f6n"],
+        ["f3. g1N", "f6. g8n", "c3. b1N"],
+    );
+    for squares in [&["e2. e4P", "e7. e5p"][..], &out, &back].concat() {
+        world.shows(squares).wait(4000);
+    }
+    let reason = "unplugged".to_owned();
+    world.observe(Observation::Closed { reason });
+    for (field, letter) in [(C6, '.'), (B8, 'n')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    let listed = found(&world.fields);
+    for (field, letter) in [(D2, '.'), (D3, 'P')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let elements = [listed, moved(D2, D3, 'P').to_vec(), vec![Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_announced("e4 e5 Nf3 Nc6 Nc3 Nf6 Ng1 Ng8 Nb1 Inferred: Nb8 d3");
+}
+
+/// The same start position stands as before: what was played while the board was without power is not in its memory.
+#[test]
+fn nothing_is_known_of_a_time_without_power_at_a_start_position() {
+    let mut world = World::new(START);
+    let reason = "unplugged".to_owned();
+    world.observe(Observation::Closed { reason });
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let elements = [found(&world.fields), vec![Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_announced("Undecidable:");
+}
+
+/// Four of White's pawns have gone one square each, between a knight's moves out and back: nobody reported any of it.
+#[test]
+fn lost_reports_that_look_like_a_jolt_are_read_from_the_memory() {
+    let mut world = World::new(START);
+    world.dump().wait(4000);
+    let pawns = [(A2, A3), (B2, B3), (C2, C3), (D2, D3)];
+    let knight = [(B8, C6), (C6, B8), (B8, C6), (C6, B8)];
+    let played = pawns
+        .iter()
+        .zip(knight)
+        .map(|(&(from, to), (out, back))| [moved(from, to, 'P'), moved(out, back, 'n')].concat());
+    let played: Vec<Vec<Element>> = played.collect();
+    for element in played.concat() {
+        if let Element::PieceChange { field, contents, .. } = element {
+            world.fields[field.index()] = contents;
+        }
+    }
+    world.dump().wait(300).observe(Observation::MemoryAsked);
+    let elements = [&[START_TAG][..], &played.concat(), &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_announced("a3 Nc6 b3 Nb8 c3 Nc6 d3 Memory: Nb8");
 }
 
 /// Black's move between two of White's was not reported: White's knight seems to have been put back.
