@@ -32,7 +32,10 @@ impl Referee {
                 let ran = entry.is_pressed() || ply.inferred && self.ran_unheard(stopped);
                 ran || ply.lifted_at < stopped
             }
-            None => !self.clock.ran && self.line.len() >= MIN_PLIES_WITHOUT_CLOCK,
+            None => {
+                let pressed = self.line.iter().any(LineEntry::is_pressed);
+                pressed || !self.clock.ran && self.line.len() >= MIN_PLIES_WITHOUT_CLOCK
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use shakmaty::Bitboard;
 use super::claims::Offered;
 use super::history::Placed;
 use super::{Game, LineEntry, OpenGame, Referee, Resumed, Verdict};
+use crate::events::Clock;
 use crate::events::incidents::Incidents;
 use crate::laws::Regulations;
 use crate::referee::command::Announced;
@@ -20,6 +21,12 @@ impl Referee {
     /// Takes up a game of the journal.
     pub fn resume(&mut self, resumed: Resumed) {
         let (start, line) = resumed.line();
+        // A clock that is not running after the restart was stopped.
+        let runs = |clock: Clock| clock.running.is_some();
+        self.clock.ran = resumed
+            .plies
+            .iter()
+            .any(|(_, record)| record.clock.is_some_and(runs));
         let entries = resumed.plies.into_iter().map(|(ply, record)| LineEntry {
             ply: Box::new(ply),
             reported_at: resumed.last_ts,
@@ -35,13 +42,6 @@ impl Referee {
                 ..entry.clone()
             })
             .collect();
-        // A clock that is not running after the restart was stopped.
-        self.clock.ran = published.iter().any(|entry| {
-            entry
-                .completed
-                .as_ref()
-                .is_some_and(|(_, clock, _)| clock.is_some())
-        });
         self.start = Some(start);
         self.white_side = resumed.white_side;
         self.games = resumed.number;
@@ -117,12 +117,13 @@ mod tests {
     use kiebitz_hardware::Timestamp;
 
     use super::*;
+    use crate::clock::ClockChange;
     use crate::events::{Event, EventKind, ResumableGame};
     use crate::laws::{Regulations, Rules};
     use crate::position::{State, Variant};
     use crate::referee::Ruling;
     use crate::referee::tests::table::Table;
-    use crate::tracker::{Finding, Start};
+    use crate::tracker::{Completion, Finding, Start};
 
     /// An incident of a game that a restart cut off is closed when the next game begins, and its number is not used
     /// again; that the board is turned stays open.
@@ -170,6 +171,48 @@ mod tests {
         assert_eq!(opened_and_closed(true), [10]);
     }
 
+    fn made(table: &mut Table) -> Vec<String> {
+        let rulings = table.referee.take_rulings().into_iter();
+        let made = rulings.filter_map(|ruling| match ruling.event {
+            EventKind::MoveMade(made) => made.san,
+            _ => None,
+        });
+        made.collect()
+    }
+
+    /// The clock is stopped when the board is heard again. It ran when the last ply was made, or the memory has a press.
+    #[test]
+    fn a_game_with_a_clock_goes_on_with_what_the_memory_has() {
+        let goes_on = |running: Option<shakmaty::Color>, pressed: bool| {
+            let mut table = Table::of("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", Rules::default());
+            table.makes("e4");
+            let mut events = table.journaled();
+            for event in &mut events {
+                if let EventKind::MoveMade(made) = &mut event.kind {
+                    let (white_ms, black_ms) = (540_000, 600_000);
+                    made.clock = Some(Clock {
+                        white_ms,
+                        black_ms,
+                        running,
+                        flag: None,
+                    });
+                }
+            }
+            let game = ResumableGame::of(&events).expect("a game");
+            table.referee = Referee::new("b", Regulations::default());
+            table.referee.resume(Resumed::new(&game).expect("positions"));
+            table.now = game.last_ts + Duration::from_secs(60);
+            table.finds(Finding::Clock(ClockChange::Connected)).recalls("Kd7");
+            if pressed {
+                table.completes(2, Completion::Press);
+            }
+            made(&mut table)
+        };
+        assert_eq!(goes_on(Some(shakmaty::Color::Black), false), ["Kd7"]);
+        assert_eq!(goes_on(None, true), ["Kd7"]);
+        assert_eq!(goes_on(None, false), [""; 0]);
+    }
+
     /// Without a clock, a position that is found on a board takes some plies to be a game. One of the journal is one.
     #[test]
     fn a_game_from_a_position_goes_on_with_its_next_ply() {
@@ -180,11 +223,6 @@ mod tests {
         table.referee = Referee::new("b", Regulations::default());
         table.referee.resume(Resumed::new(&game).expect("positions"));
         table.makes("Kd7");
-        let rulings = table.referee.take_rulings();
-        let mut made = rulings.iter().filter_map(|ruling| match &ruling.event {
-            EventKind::MoveMade(made) => made.san.clone(),
-            _ => None,
-        });
-        assert_eq!(made.next().as_deref(), Some("Kd7"));
+        assert_eq!(made(&mut table), ["Kd7"]);
     }
 }
