@@ -54,12 +54,11 @@ impl Tracker {
 
     /// Takes one step along the line: announces, amends, withdraws or confirms a ply. Returns whether it did.
     fn step_along_line(&mut self, now: Timestamp) -> bool {
+        let known = !self.may_miss_reports();
         let Some(line) = &mut self.line else { return false };
         let tree = &line.tree;
         let (tip, best) = (tree.tip(), tree.best());
-        // The board's memory has no faults of the line.
-        let sure = !self.disturbed || self.playback.is_some();
-        if sure && tip == best && tree.node(tip).differs.is_empty() {
+        if known && tip == best && tree.node(tip).differs.is_empty() {
             line.lost = None;
             self.nothing_was_missed(now);
         }
@@ -432,7 +431,8 @@ impl Tracker {
             return false;
         };
         let node = tree.node(tip);
-        if node.standing != Standing::Announced {
+        // Where reports may have been lost, its piece may have gone on: the next dump shows it.
+        if node.standing != Standing::Announced || self.may_miss_reports() {
             return false;
         }
         // It was pressed so soon after it landed that its squares might still have changed.

@@ -412,6 +412,11 @@ impl Tracker {
         self.playback.is_some_and(|playback| playback.recovered)
     }
 
+    /// Whether reports may have been lost since the last dump. The board's memory has no faults of the line.
+    fn may_miss_reports(&self) -> bool {
+        self.disturbed && self.playback.is_none()
+    }
+
     fn announce(&mut self, at: Timestamp, finding: Finding) {
         let at = self
             .playback

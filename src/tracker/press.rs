@@ -163,7 +163,8 @@ impl Tracker {
         node.completed = true;
         let ply = node.ply;
         // The squares are read one after another: within a scan of the press they may still change.
-        if by == Completion::Press && now >= node.since + ONE_SCAN_APART {
+        let stood = now >= node.since + ONE_SCAN_APART && !self.may_miss_reports();
+        if by == Completion::Press && stood {
             self.confirm(now, id, Settlement::Press);
         }
         let clock = match by {

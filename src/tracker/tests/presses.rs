@@ -127,3 +127,23 @@ fn a_press_reported_after_the_reply_does_not_say_whose_side_it_was() {
     world.has_announced("d4 e6 e4");
     assert_eq!(world.tracker.white_side(), Some(Side::Right));
 }
+
+/// A pawn is drawn over e6 to e5, and the line is disturbed before its last reports.
+#[test]
+fn a_press_on_a_disturbed_line_settles_nothing_before_a_dump() {
+    let mut world = World::new(START);
+    world.clock(true, true).shows("e2. e4P").wait(600);
+    world.clock(false, true).wait(2000);
+    world.shows("e7. e6p");
+    let settled = world.settled;
+    world.observe(Observation::Disturbed { bytes: 3 });
+    world.wait(300).clock(true, true).wait(600);
+    assert_eq!(
+        (world.announced.join(" "), world.settled),
+        ("e4 e6".to_owned(), settled)
+    );
+    let (e6, e5) = (20, 28);
+    world.fields[e6] = None;
+    world.fields[e5] = wire('p');
+    world.dump().has_announced("e4 e6 no, e5");
+}
