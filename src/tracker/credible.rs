@@ -113,12 +113,17 @@ impl Tree {
                 && announced
                     .get(at + 2)
                     .is_some_and(|next| self.goes_on_from(announced[at], *next));
-            match (ply.clear && ply.completed && !on_its_way, ply.guessed) {
+            let price = match (ply.clear && ply.completed && !on_its_way, ply.guessed) {
                 (true, _) => model.unlikely,
                 // One ply fewer does not make another guess better.
                 (_, true) => model.ply,
                 _ => model.withdrawn,
-            }
+            };
+            // The reply is taken back first. Where its piece goes back after that of the ply before, both play on.
+            let after = announced.get(at + 1).and_then(|reply| self.node(*reply).back);
+            let in_order = ply.back.zip(after);
+            let played_on = in_order.is_some_and(|(own, reply)| own + ONE_SCAN_APART < reply);
+            price + usize::from(played_on) * model.unlikely
         };
         let mut withdrawals = vec![0; announced.len() + 1];
         for at in (0..announced.len()).rev() {

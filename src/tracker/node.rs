@@ -57,6 +57,8 @@ pub(crate) struct Node {
     pub(super) clear: bool,
     /// The whole board has shown exactly this state for a while without any change: no piece was just on its way.
     pub(super) stable: bool,
+    /// When its piece went back to where it came from.
+    pub(super) back: Option<Timestamp>,
     /// The ply that follows is beyond doubt, or lies too far back: no further candidates are added.
     pub(super) closed: bool,
     /// Whether the ply is completed in the sense of the Laws.
@@ -118,6 +120,7 @@ impl Node {
             exact: false,
             clear: false,
             stable: false,
+            back: None,
             closed: false,
             completed: false,
             backed: false,
@@ -181,6 +184,11 @@ impl Node {
         } else if met {
             self.since = now;
         }
+        self.back = if met {
+            None
+        } else {
+            self.back.or_else(|| self.went_back(sensors))
+        };
         self.hidden &= !met;
         self.exact |= met && self.differs.is_empty();
         let before = |square| sensors.changed_at(square) + ONE_SCAN_APART < self.lifted_at;
@@ -189,6 +197,14 @@ impl Node {
             .is_none_or(|footprint| (footprint.squares() & self.unread).is_empty());
         self.clear |= met && read && self.differs.into_iter().all(before);
         self.shown = met;
+    }
+
+    /// When its piece came to stand again where it came from, if it does.
+    fn went_back(&self, sensors: &Sensors) -> Option<Timestamp> {
+        let Played::Move(m) = self.played else { return None };
+        let from = m.from()?;
+        let stands = sensors.board().piece_at(from) == Some(m.role().of(self.mover()));
+        stands.then(|| sensors.changed_at(from))
     }
 
     /// A square that shows its piece after all is read.
