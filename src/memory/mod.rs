@@ -136,8 +136,8 @@ pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     (fields, &[])
 }
 
-/// Whether the pieces were found as they stood before `missed` when the power came back, and the memory had not been read
-/// since: then it says nothing of what happened before.
+/// Whether the pieces were found as they stood before `missed` when the power came back, and the memory had not been
+/// read since: then it says nothing of what happened before.
 pub(crate) fn begins_with_power(elements: &[Element], missed: &[Element]) -> bool {
     let (_, since) = found(elements);
     let told = &since[..since.len().saturating_sub(missed.len())];

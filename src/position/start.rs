@@ -88,8 +88,8 @@ pub(crate) fn recognise(board: &Board) -> Option<(Variant, State)> {
     Some((variant, State::from_setup(setup, CastlingMode::Chess960)))
 }
 
-/// Whether a placement is that of a start position after White has castled with the first move, or both players have: all
-/// pieces stand on their own ranks then, as in a start position that was set up wrongly.
+/// Whether a placement is that of a start position after White has castled with the first move, or both players have:
+/// all pieces stand on their own ranks then, as in a start position that was set up wrongly.
 pub(crate) fn is_castled(start: &State, board: &Board) -> bool {
     let castled = |state: &State| {
         let moves = state.legal_moves().into_iter().filter(|m| m.is_castle());

@@ -180,7 +180,8 @@ mod tests {
         made.collect()
     }
 
-    /// The clock is stopped when the board is heard again. It ran when the last ply was made, or the memory has a press.
+    /// The clock is stopped when the board is heard again. It ran when the last ply was made, or the memory has a
+    /// press.
     #[test]
     fn a_game_with_a_clock_goes_on_with_what_the_memory_has() {
         let goes_on = |running: Option<shakmaty::Color>, pressed: bool| {

@@ -371,8 +371,8 @@ impl Tracker {
         }
     }
 
-    /// What is known of a gap after which the board stands as before, and nothing else tells of it: most likely that nothing
-    /// was played. At a start position, games may have been.
+    /// What is known of a gap after which the board stands as before, and nothing else tells of it: most likely that
+    /// nothing was played. At a start position, games may have been.
     pub(super) fn recovery_as_it_stood(&self, now: Timestamp) -> Recovery {
         let starts = self
             .line

@@ -159,7 +159,7 @@ impl Tracker {
                     self.steady(now);
                 }
                 let rewound = self.rewind();
-                self.recover_gap(now, until, (unheard, Recovery::Memory), missed);
+                self.recover_gap(now, until, unheard, missed, Recovery::Memory);
                 if let Some(rewound) = rewound {
                     self.reconcile(rewound);
                 }
@@ -169,7 +169,7 @@ impl Tracker {
                     true => self.recovery_as_it_stood(now),
                     false => Recovery::Memory,
                 };
-                self.recover_gap(now, until, (unheard, by), missed);
+                self.recover_gap(now, until, unheard, missed, by);
             }
             None => self.judge_squares(now),
         }
@@ -331,7 +331,7 @@ impl Tracker {
                     self.squares_changed(not_after);
                 }
             } else {
-                self.recover_gap(now, not_after, (unheard, Recovery::Memory), &missed);
+                self.recover_gap(now, not_after, unheard, &missed, Recovery::Memory);
             }
         } else if not_before == UNKNOWN_START {
             self.take_up_from_memory(now, not_after, elements);
@@ -394,13 +394,14 @@ impl Tracker {
         since
     }
 
-    /// Plays back all that happened in a gap, from the placement before it on.
+    /// Plays back all that happened in a gap, from the placement before it on. `by`: what tells of its beginning.
     fn recover_gap(
         &mut self,
         now: Timestamp,
         until: Timestamp,
-        (unheard, by): (Unheard, Recovery),
+        unheard: Unheard,
         missed: &[Element],
+        by: Recovery,
     ) {
         let changes = missed
             .iter()

@@ -138,8 +138,8 @@ impl Tracker {
         let mut by_checkpoint = states(&checkpoint.tree);
         line.passed.truncate(checkpoint.passed);
         line.tree = checkpoint.tree;
-        // What was withdrawn since then is announced again where it was right after all. What was reconstructed, and play has
-        // refuted, was not.
+        // What was withdrawn since then is announced again where it was right after all. What was reconstructed, and play
+        // has refuted, was not.
         by_checkpoint.truncate(common(&by_checkpoint, &announced));
         let path = line.tree.path(line.tree.tip());
         if let Some(withdrawn) = path.get(by_checkpoint.len()).copied() {
