@@ -100,6 +100,19 @@ pub(crate) fn is_castled(start: &State, board: &Board) -> bool {
     by_white.iter().any(|state| state.board() == board) || by_both().any(|state| state.board() == board)
 }
 
+/// The start position of Chess960 from which White has come to a placement by castling with the first move: that which
+/// Black's pieces still show.
+pub(crate) fn before_castling(board: &Board) -> Option<State> {
+    let mut start = board.clone();
+    for square in Bitboard::from(Rank::First) {
+        let role = board.role_at(square.flip_vertical())?;
+        start.set_piece_at(square, role.of(Color::White));
+    }
+    recognise(&start)
+        .filter(|(variant, state)| *variant == Variant::Chess960 && is_castled(state, board))
+        .map(|(_, state)| state)
+}
+
 /// The squares of the usual start position whose pieces are not seen, if everything else stands as there.
 pub(crate) fn unseen(board: &Board) -> Option<Bitboard> {
     let usual = Board::new();

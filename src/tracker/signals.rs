@@ -3,11 +3,12 @@
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Board, KnownOutcome, Move};
+use shakmaty::{Bitboard, Board, Color, KnownOutcome, Move};
 
 use super::Tracker;
 use super::finding::{Finding, Recovery, ResultSign, Withdrawal};
 use super::node::{NodeId, Played, Standing};
+use super::tree::Tree;
 use crate::model::IN_HANDS;
 use crate::position::{State, Variant, outcome_of_kings, start};
 
@@ -47,6 +48,8 @@ impl Tracker {
         if wrong && !turn && self.has_castled_from_start() {
             return false;
         }
+        let castled = start::before_castling(state.board()).filter(|_| wrong && self.may_have_castled());
+        let (variant, state) = castled.map_or((variant, state), |state| (Variant::Chess960, state));
         let ready = self.quiet_since + if wrong { self.model.doubt } else { self.model.pause };
         if (self.line.is_some() || wrong) && now < ready {
             self.wake_at(ready);
@@ -56,7 +59,13 @@ impl Tracker {
             self.sensors.turn();
             self.show_squares(now);
         }
-        self.begin(now, now, variant, state);
+        let mut tree = Tree::new(self.model, state, 0, now);
+        tree.update(&self.sensors, now);
+        // Nobody saw White castle.
+        for id in tree.path(tree.best()) {
+            tree.node_mut(id).inferred = true;
+        }
+        self.begin_with(now, variant, tree);
         true
     }
 
@@ -66,6 +75,13 @@ impl Tracker {
             let tip = line.tree.node(line.tree.tip());
             tip.ply == 0 && start::is_castled(&tip.state, self.sensors.board())
         })
+    }
+
+    /// Whether White may have castled before the board was heard: nobody saw the king come, and the clock runs.
+    fn may_have_castled(&self) -> bool {
+        let king = self.sensors.board().king_of(Color::White);
+        let unseen = king.is_some_and(|king| self.sensors.changed(king).is_late());
+        unseen && self.clock.running() == Some(true)
     }
 
     /// Begins a new line if the usual start position stands on the board but for a piece or two that the board does not

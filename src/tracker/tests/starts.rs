@@ -231,6 +231,23 @@ fn start_rank(number: usize) -> String {
     rank.iter().collect()
 }
 
+/// White castled with the first move before the board was heard. Before the clock runs, king and rook are set up wrongly.
+#[test]
+fn castling_before_the_board_is_heard_is_no_wrong_start() {
+    let castled = format!("nrbqnkrbpppppppp{}PPPPPPPPNRBQNRKB", ".".repeat(32));
+    for (runs, seen, announced) in [(true, "", "O-O"), (false, "", ""), (true, "g1. g1K", "")] {
+        let mut world = World::new(&castled);
+        world.clock(false, runs).shows(seen).wait(3000);
+        world.has_announced(announced);
+        let line = world.tracker.line.as_ref().expect("a line");
+        let castles = line.tree.path(line.tree.best());
+        assert!(
+            castles.iter().all(|id| line.tree.node(*id).inferred),
+            "{runs} {seen}"
+        );
+    }
+}
+
 /// Art. 7.2.1: whatever is set up, the game is followed from there. Bishop and knight, bishop and queen, and king and
 /// queen on both sides have changed places.
 #[test]
