@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use kiebitz::events::{Event, EventKind, GameResult, Move};
 use kiebitz::journal::Journal;
+use kiebitz::position::Variant;
 use kiebitz::tracker::Recovery;
 use kiebitz_hardware::Timestamp;
 
@@ -198,18 +199,16 @@ pub(crate) fn not_stated(
     (all, describe): (&[Played], impl Fn(usize) -> String),
     events: &[Event],
 ) -> Vec<Wrong> {
-    let gaps: Vec<(Timestamp, Timestamp)> = events
-        .iter()
-        .filter_map(|event| match event.kind {
-            EventKind::BoardRecovered {
-                by: Recovery::Inferred | Recovery::Undecidable,
-                from,
-                to,
-                ..
-            } => Some((from.saturating_sub(SLACK), to + SLACK)),
-            _ => None,
-        })
-        .collect();
+    let gaps = events.iter().filter_map(|event| match event.kind {
+        EventKind::BoardRecovered {
+            by: Recovery::Inferred | Recovery::Undecidable,
+            from,
+            to,
+            ..
+        } => Some((from.saturating_sub(SLACK), to + SLACK)),
+        _ => None,
+    });
+    let gaps: Vec<(Timestamp, Timestamp)> = gaps.chain(before_it_was_heard(events)).collect();
     let stated = |at: Timestamp| gaps.iter().any(|(from, to)| (*from..=*to).contains(&at));
     let published: Vec<(Timestamp, Move)> = games(events).into_iter().flat_map(|game| game.moves).collect();
     let (unpublished, unplayed) = differences(
@@ -248,6 +247,18 @@ pub(crate) fn not_stated(
     }
     wrong.sort_by_key(|wrong| wrong.at);
     wrong
+}
+
+/// The time before the board was heard at all, where its first game says that it was joined in the middle.
+fn before_it_was_heard(events: &[Event]) -> Option<(Timestamp, Timestamp)> {
+    let heard = events
+        .iter()
+        .find(|event| matches!(event.kind, EventKind::BoardConnected { .. }))?;
+    let variant = events.iter().find_map(|event| match event.kind {
+        EventKind::GameStarted { variant, .. } => Some(variant),
+        _ => None,
+    })?;
+    (variant == Variant::FromPosition).then_some((Timestamp::from_micros(0), heard.ts))
 }
 
 /// What was played and not published, and what was published and not played, where no statement excuses it: of all ways to
