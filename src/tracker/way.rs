@@ -22,7 +22,8 @@ pub(super) fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Se
         .filter(|shown| shown.after.is_some_and(|after| after.color == piece.color))
         .any(|shown| {
             if shown.after != Some(piece) {
-                return shown.square == hidden;
+                // The pawn may be shown where it is promoted.
+                return shown.square == hidden && shown.after != Some(m.role().of(piece.color));
             }
             let until = sensors.next_change(shown).map_or(captured, |left| left.when.at);
             !on_its_way.contains(shown.square) || until > shown.when.at + PASSING

@@ -488,3 +488,45 @@ fn pieces_put_home_in_a_gap_while_the_clock_is_stopped_are_no_moves() {
     world.observe(Observation::Memory { elements });
     assert_eq!(world.announced.join(" "), "e4 Nc6 Nf3 Memory:");
 }
+
+/// Before the promoted piece is scanned, the king takes it: the memory holds a second empty square.
+#[test]
+fn a_promoted_piece_that_is_taken_at_once_is_read_from_the_memory() {
+    let mut world = World::new("rnbqkb.rppp.P.pp................................PPP..PPPRNBQKBNR");
+    world
+        .wait(3000)
+        .shows("a2. a3P")
+        .wait(3000)
+        .shows("a7. a6p")
+        .wait(3000);
+    world.has_announced("a3 a6");
+    let before = found(&world.fields);
+    world.observe(Observation::Closed {
+        reason: "restart".to_owned(),
+    });
+    let changes = [(5, '.'), (12, '.'), (5, '.'), (5, 'k'), (4, '.')];
+    let changes: Vec<Element> = changes
+        .into_iter()
+        .map(|(field, letter)| Element::PieceChange {
+            contents: wire(letter),
+            field: Field::new(field).expect("a field"),
+            quick: false,
+        })
+        .collect();
+    for (field, letter) in [(12, '.'), (5, 'k'), (4, '.'), (A3, '.'), (32, 'P')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let a6 = moved(8, 16, 'p').to_vec();
+    let elements = [
+        before,
+        a6,
+        changes,
+        moved(A3, 32, 'P').to_vec(),
+        vec![Element::End],
+    ]
+    .concat();
+    world.observe(Observation::Memory { elements });
+    world.wait(3000).has_announced("a3 a6 Memory: exf8=Q+ Kxf8 a4");
+}
