@@ -9,7 +9,7 @@ use super::finding::Recovery;
 use super::node::{NodeId, Played};
 use super::sensors::{SensorChange, Sensors};
 use super::tree::Tree;
-use crate::model::{IN_HANDS, PASSING, SEVERAL, TWO_MOVES};
+use crate::model::{IN_HANDS, PASSING, PLIES_OF_PROOF, SEVERAL, TWO_MOVES};
 use crate::position::State;
 use crate::position::{Variant, start};
 
@@ -29,9 +29,9 @@ pub(super) struct Joining {
 }
 
 impl Joining {
-    /// The line by which the board came to what it shows: one move from a placement that had rested, several from any
-    /// other, for a piece may have been in a hand.
-    fn proved(&mut self, sensors: &Sensors) -> Option<Tree> {
+    /// The line by which the board came to what it shows: one move from a placement that had rested, which must have
+    /// `stood` then, or several from any other, for a piece may have been in a hand.
+    fn proved(&mut self, sensors: &Sensors, stood: bool) -> Option<Tree> {
         let cost = |tree: &Tree| tree.costs().of(tree.best());
         let trees = self.trees.iter().enumerate();
         let (at, tree) = trees.min_by_key(|(_, tree)| cost(tree))?;
@@ -42,6 +42,9 @@ impl Joining {
             return None;
         }
         let first = self.first_known(tree, sensors)?;
+        if tree.path(tree.best()).len() < PLIES_OF_PROOF && !stood {
+            return None;
+        }
         let mut tree = self.trees.swap_remove(at);
         if first != tree.root() {
             tree.begin_after(first);
@@ -152,8 +155,13 @@ impl Tracker {
             }
             Some(joining) => joining.failed() && self.has_just_landed(),
         };
+        // A captured piece may come to stand first, on the square that its captor leaves.
+        let stands = self.quiet_since + self.model.pause;
+        if self.joining.is_some() && now < stands {
+            self.wake_at(stands);
+        }
         let joining = self.joining.as_mut();
-        if let Some(tree) = joining.and_then(|joining| joining.proved(&self.sensors)) {
+        if let Some(tree) = joining.and_then(|joining| joining.proved(&self.sensors, now >= stands)) {
             self.joining = None;
             if followed {
                 self.leave_line();
@@ -284,7 +292,7 @@ mod tests {
                 tree.update(&sensors, now);
             }
         }
-        let tree = joining.proved(&sensors)?;
+        let tree = joining.proved(&sensors, true)?;
         Some(tree.node(tree.root()).state.board().to_string())
     }
 

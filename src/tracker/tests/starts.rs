@@ -112,6 +112,14 @@ fn a_game_in_progress_is_followed_from_there() {
     world.wait(3000).shows("e8. g8k h8. f8r").has_announced("O-O");
 }
 
+/// White captures, and lays the captured pawn down where his own came from: for a moment it seems to have captured there.
+#[test]
+fn a_game_in_progress_is_not_followed_from_a_moment_of_a_capture() {
+    let mut world = World::new("rnbqkbnrpppp.ppp............p........P..........PPPPP.PPRNBQKBNR");
+    world.wait(3000).shows("e5. f4p").wait(150).shows("e5P f4.");
+    world.wait(3000).has_announced("fxe5");
+}
+
 /// The first answer comes just before a move. It was no move in the hand, for all rests after it.
 #[test]
 fn a_game_in_progress_is_followed_from_the_first_answer() {
