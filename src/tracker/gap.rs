@@ -66,9 +66,13 @@ impl Tracker {
         let within = now + ANSWER_WITHIN;
         match &mut self.hearing {
             Hearing::AwaitingMemory(_, until) => *until = within,
-            Hearing::Sure | Hearing::Suspect(_) if self.gap_since.is_none() => {
-                if let Some(unheard) = self.rewinding() {
+            Hearing::Sure | Hearing::Suspect(_) => {
+                let known = self.gap_since.is_none();
+                if let Some(unheard) = known.then(|| self.rewinding()).flatten() {
                     self.hearing = Hearing::AwaitingMemory(Box::new(unheard), within);
+                } else {
+                    // With nothing to go back to, the next dump shows what was lost.
+                    self.disturbed = true;
                 }
             }
             _ => {}

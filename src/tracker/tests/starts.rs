@@ -120,6 +120,20 @@ fn a_game_in_progress_is_not_followed_from_a_moment_of_a_capture() {
     world.wait(3000).has_announced("fxe5");
 }
 
+/// Before a game is known, the report of e6 is lost, and that of White's reply comes before the dump that shows it.
+#[test]
+fn a_game_in_progress_is_not_followed_from_what_lost_reports_leave() {
+    let mut world = World::new("rnbqkbnrpppppppp..........................P.....PP.PPPPPRNBQKBNR");
+    world.wait(3000).shows("e7.").wait(8000);
+    world.fields[20] = wire('p');
+    world.observe(Observation::MemoryAsked);
+    world
+        .wait(200)
+        .observe(Observation::Memory { elements: Vec::new() });
+    world.shows("g2. g4P").wait(1000).dump().wait(3000);
+    world.shows("f8. a3b").wait(3000).has_announced("Ba3");
+}
+
 /// The first answer comes just before a move. It was no move in the hand, for all rests after it.
 #[test]
 fn a_game_in_progress_is_followed_from_the_first_answer() {
