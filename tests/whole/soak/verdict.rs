@@ -210,11 +210,14 @@ pub(crate) fn not_stated(
     });
     let gaps: Vec<(Timestamp, Timestamp)> = gaps.chain(before_it_was_heard(events)).collect();
     let stated = |at: Timestamp| gaps.iter().any(|(from, to)| (*from..=*to).contains(&at));
-    let published: Vec<(Timestamp, Move)> = games(events).into_iter().flat_map(|game| game.moves).collect();
+    let games = games(events);
+    let published: Vec<(Timestamp, Move)> = games.iter().flat_map(|game| game.moves.clone()).collect();
+    let in_doubt: Vec<bool> = games.iter().flat_map(ends_in_doubt).collect();
     let (unpublished, unplayed) = differences(
         (all, |played: &Played| stated(played.at)),
-        (&published, |(at, m): &(Timestamp, Move)| {
-            m.inferred && stated(*at)
+        (&published, |nth: usize| {
+            let (at, m) = &published[nth];
+            in_doubt[nth] || m.inferred && stated(*at)
         }),
     );
     let mut wrong = Vec::new();
@@ -249,6 +252,17 @@ pub(crate) fn not_stated(
     wrong
 }
 
+/// Which of a game's plies belong to an end that nobody watched.
+fn ends_in_doubt(game: &Published) -> impl Iterator<Item = bool> + use<> {
+    let plies = game.moves.len();
+    let sure = if game.end_in_doubt {
+        plies.saturating_sub(END)
+    } else {
+        plies
+    };
+    (0..plies).map(move |ply| ply >= sure)
+}
+
 /// The time before the board was heard at all, where its first game says that it was joined in the middle.
 fn before_it_was_heard(events: &[Event]) -> Option<(Timestamp, Timestamp)> {
     let heard = events
@@ -265,7 +279,7 @@ fn before_it_was_heard(events: &[Event]) -> Option<(Timestamp, Timestamp)> {
 /// set one against the other the one that is kindest, for games begin alike.
 fn differences<'a>(
     (played, unpublished_is_stated): (&'a [Played], impl Fn(&Played) -> bool),
-    (published, unplayed_is_stated): (&'a [(Timestamp, Move)], impl Fn(&(Timestamp, Move)) -> bool),
+    (published, unplayed_is_stated): (&'a [(Timestamp, Move)], impl Fn(usize) -> bool),
 ) -> (Vec<&'a Played>, Vec<&'a (Timestamp, Move)>) {
     let same = |a: usize, b: usize| {
         let (played, published) = (&played[a], &published[b].1);
@@ -278,9 +292,8 @@ fn differences<'a>(
         .iter()
         .map(|one| u32::from(!unpublished_is_stated(one)))
         .collect();
-    let beyond: Vec<u32> = published
-        .iter()
-        .map(|one| u32::from(!unplayed_is_stated(one)))
+    let beyond: Vec<u32> = (0..published.len())
+        .map(|nth| u32::from(!unplayed_is_stated(nth)))
         .collect();
     let mut wrong = vec![vec![0u32; published.len() + 1]; played.len() + 1];
     for a in (0..=played.len()).rev() {
