@@ -113,7 +113,8 @@ impl Tree {
                 && announced
                     .get(at + 2)
                     .is_some_and(|next| self.goes_on_from(announced[at], *next));
-            let price = match (ply.clear && ply.completed && !on_its_way, ply.guessed) {
+            let done = ply.completed || ply.left;
+            let price = match (ply.clear && done && !on_its_way, ply.guessed) {
                 (true, _) => model.unlikely,
                 // One ply fewer does not make another guess better.
                 (_, true) => model.ply,

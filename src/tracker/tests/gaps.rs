@@ -17,6 +17,17 @@ fn plies_in_a_gap_are_found_if_only_one_line_leads_there() {
     world.has_announced("e4 Inferred: e5 Nf3");
 }
 
+/// Nobody pressed a clock after Bd3, but the bishop had stood there for long: it goes on from there in the gap.
+#[test]
+fn a_ply_that_stood_before_a_gap_is_not_made_in_it() {
+    let mut world = World::new(START);
+    for ply in ["e2. e4P", "e7. e5p", "f1. d3B"] {
+        world.shows(ply).wait(8000).dump();
+    }
+    world.misses("rnbqkb.rpppp.ppp.....n......p.....B.P...........PPPP.PPPRNBQK.NR");
+    world.wait(3000).has_announced("e4 e5 Bd3 Inferred: Nf6 Bc4");
+}
+
 #[test]
 fn moves_in_a_gap_that_fit_in_any_order_are_announced_as_such() {
     let mut world = World::new(START);
