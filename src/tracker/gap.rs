@@ -185,7 +185,7 @@ impl Tracker {
         if let Some(line) = &mut self.line {
             let tip = line.tree.tip();
             let last = line.tree.node_mut(tip);
-            last.left |= now.saturating_duration_since(last.since) >= patience;
+            last.left |= last.shown && now.saturating_duration_since(last.since) >= patience;
         }
         self.squares_changed(now);
         let last = self.sensors.recent().next_back().map(|change| change.when.at);

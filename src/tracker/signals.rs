@@ -48,7 +48,10 @@ impl Tracker {
         if wrong && !turn && self.has_castled_from_start() {
             return false;
         }
-        let castled = start::before_castling(state.board()).filter(|_| wrong && self.may_have_castled());
+        let may_have_castled = wrong && self.may_have_castled();
+        let castled = may_have_castled
+            .then(|| start::before_castling(state.board()))
+            .flatten();
         let (variant, state) = castled.map_or((variant, state), |state| (Variant::Chess960, state));
         let ready = self.quiet_since + if wrong { self.model.doubt } else { self.model.pause };
         if (self.line.is_some() || wrong) && now < ready {

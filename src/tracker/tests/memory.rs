@@ -31,11 +31,6 @@ fn the_memory_confirms_the_last_announced_ply() {
 #[test]
 fn a_game_that_began_before_the_board_was_heard_is_read_from_the_memory() {
     let mut world = World::new("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
-    let change = |field: u8, letter: char| Element::PieceChange {
-        contents: wire(letter),
-        field: Field::new(field).expect("a field"),
-        quick: false,
-    };
     let (e2, e4, e7, e5, g1, f3) = (52, 36, 12, 28, 62, 45);
     let elements = vec![
         Element::StartPosition,
@@ -70,11 +65,15 @@ fn what_the_memory_has_of_a_game_that_is_not_known_is_undecidable() {
 const START_TAG: Element = Element::StartPosition;
 
 fn moved(from: u8, to: u8, piece: char) -> [Element; 2] {
-    [(from, '.'), (to, piece)].map(|(field, letter)| Element::PieceChange {
+    [change(from, '.'), change(to, piece)]
+}
+
+fn change(field: u8, letter: char) -> Element {
+    Element::PieceChange {
         contents: wire(letter),
         field: Field::new(field).expect("a field"),
         quick: false,
-    })
+    }
 }
 
 const A2: u8 = 48;
@@ -505,14 +504,7 @@ fn a_promoted_piece_that_is_taken_at_once_is_read_from_the_memory() {
         reason: "restart".to_owned(),
     });
     let changes = [(5, '.'), (12, '.'), (5, '.'), (5, 'k'), (4, '.')];
-    let changes: Vec<Element> = changes
-        .into_iter()
-        .map(|(field, letter)| Element::PieceChange {
-            contents: wire(letter),
-            field: Field::new(field).expect("a field"),
-            quick: false,
-        })
-        .collect();
+    let changes = changes.map(|(field, letter)| change(field, letter)).to_vec();
     for (field, letter) in [(12, '.'), (5, 'k'), (4, '.'), (A3, '.'), (32, 'P')] {
         world.fields[usize::from(field)] = wire(letter);
     }
