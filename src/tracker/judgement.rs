@@ -135,6 +135,11 @@ impl Tracker {
         if node.inferred {
             return Ready::Now(Grounds::OnlyLine);
         }
+        // Where a dump shows what was not reported, the memory is asked for it.
+        let asked_by = node.landed.at + self.model.pause;
+        if node.landed.is_late() && now < asked_by {
+            return Ready::At(asked_by);
+        }
         if tree.is_ambiguous(next, best) && now < node.lifted_at + self.model.unclear {
             return Ready::At(node.lifted_at + self.model.unclear);
         }
