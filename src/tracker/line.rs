@@ -7,6 +7,7 @@ use shakmaty::ByColor;
 
 use super::Tracker;
 use super::examine::Doubt;
+use super::hearing::Hearing;
 use super::rewind::Checkpoint;
 use super::tree::Tree;
 use crate::position::State;
@@ -62,7 +63,11 @@ impl Tracker {
     /// Follows another line of play, from what stands on the board.
     pub(super) fn follow(&mut self, line: LineOfPlay) {
         self.line = Some(line);
-        self.gap_since = None;
+        // What is concluded while the port is closed says nothing of what comes until it opens.
+        self.gap_since = match &self.hearing {
+            Hearing::Away(unheard) => Some(unheard.heard_until),
+            _ => None,
+        };
         self.joining = None;
         self.hearing.trust();
     }

@@ -312,6 +312,21 @@ fn nothing_is_known_of_a_gap_at_a_start_position() {
     world.has_announced("Undecidable: e4 Inferred:");
 }
 
+/// The pieces were set up while the memory was awaited, which the gap then cut off.
+#[test]
+fn a_game_that_begins_as_a_gap_begins_is_not_watched_in_it() {
+    let mut world = World::new(START);
+    for ply in ["e2. e4P", "e7. e5p", "g1. f3N", "b8. c6n", "f1. c4B", "f8. c5b"] {
+        world.shows(ply).wait(4000);
+    }
+    world.fields = World::new(START).fields;
+    world.dump().wait(300).observe(Observation::MemoryAsked);
+    world.wait(3000);
+    world.misses("rnbqkbnr.pppp.pp................p....p..P....N...PPPPPPPRNBQKB.R");
+    world.wait(12_000);
+    world.has_announced("e4 e5 Nf3 Nc6 Bc4 Bc5 Undecidable: Undecidable:");
+}
+
 /// A reconstructed line that the next moves do not fit is withdrawn, and the gap is announced as undecidable.
 #[test]
 fn a_line_that_was_inferred_wrongly_is_withdrawn() {
