@@ -18,6 +18,16 @@ pub(crate) enum Found {
     Nothing,
 }
 
+impl Found {
+    /// The same lines with a move before them.
+    pub(crate) fn after(mut self, first: Move) -> Self {
+        if let Self::Only(line) | Self::AnyOrder(line) = &mut self {
+            line.insert(0, first);
+        }
+        self
+    }
+}
+
 /// The legal lines of `plies` plies from `start` to the placement `target`. At most `budget` positions are visited. Moves
 /// may only touch squares in `within`.
 ///

@@ -166,7 +166,10 @@ impl Tracker {
         let plies = searches + 1;
         if plies <= MAX_UNSEEN_PLIES {
             self.note_examined(plies);
-            if (plies == 1 && !gap && self.restored(now)) || self.unseen(now, tip, plies) {
+            if (plies == 1 && !gap && self.restored(now))
+                || self.went_on(now, tip, plies)
+                || self.unseen(now, tip, plies)
+            {
                 return true;
             }
             // Lines with one more ply are searched for in another call, so that no call takes long.
@@ -259,30 +262,79 @@ impl Tracker {
         true
     }
 
+    /// Adds `plies` plies that were played unobserved, the first of them in the place of `last`, if its piece may have been on
+    /// its way when the gap began. Returns whether exactly one such line leads to what stands on the board.
+    fn went_on(&mut self, now: Timestamp, last: NodeId, plies: usize) -> bool {
+        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
+            return false;
+        };
+        let node = tree.node(last);
+        let in_hand = self.gap_since.is_some() && !node.completed && node.standing == Standing::Announced;
+        let (Some(before), Played::Move(m)) = (node.parent.filter(|_| in_hand), node.played) else {
+            return false;
+        };
+        let goes_on = |other: &Move| other.from() == m.from() && other.to() != m.to();
+        let others: Vec<Move> = tree
+            .node(before)
+            .state
+            .legal_moves()
+            .into_iter()
+            .filter(goes_on)
+            .collect();
+        // All of them together take no longer than one search.
+        let budget = MAX_POSITIONS / others.len().max(1);
+        let mut lines = others.into_iter().filter_map(|first| {
+            let state = tree.node(before).state.after(first);
+            let found = lines::between(&state, self.sensors.board(), Bitboard::FULL, plies - 1, budget);
+            (found != Found::Nothing).then(|| found.after(first))
+        });
+        match (lines.next(), lines.next()) {
+            (Some(found), None) => self.infer(now, before, plies, found),
+            _ => false,
+        }
+    }
+
     /// Adds `plies` plies after `from` that were played unobserved, if exactly one line of that length leads to what stands
     /// on the board. Returns whether it does.
     fn unseen(&mut self, now: Timestamp, from: NodeId, plies: usize) -> bool {
-        let Some(line) = &self.line else { return false };
-        let node = line.tree.node(from);
-        let fits = self.turn_fits(now, node.state.turn(), plies);
-        let (state, since) = (node.state.clone(), node.since);
+        let Some(node) = self.line.as_ref().map(|line| line.tree.node(from)) else {
+            return false;
+        };
         // Where all was reported, no piece can have left or reached a square that showed no change.
         let within = if self.gap_since.is_some() || !self.hearing.is_sure() {
             Bitboard::FULL
         } else {
             self.sensors.touched_since(node.landed.at)
         };
-        let board = self.sensors.board();
-        let (moves, any_order) = match lines::between(&state, board, within, plies, MAX_POSITIONS) {
-            Found::Only(moves) => (moves, false),
-            Found::AnyOrder(moves) => (moves, true),
-            Found::Nothing => return false,
-            Found::Several => (Vec::new(), false),
-        };
-        if moves.is_empty() || !fits || self.leaves_out_what_was_seen(now, from, &moves) {
+        let found = lines::between(&node.state, self.sensors.board(), within, plies, MAX_POSITIONS);
+        if found == Found::Nothing {
+            return false;
+        }
+        let infers = self.infer(now, from, plies, found);
+        if !infers {
             // Longer lines from here are less credible than these. A press may still come, or was forgotten.
             self.note_examined(MAX_UNSEEN_PLIES);
+        }
+        infers
+    }
+
+    /// Adds the plies that were found after `from` unless something speaks against them. Returns whether it did.
+    fn infer(&mut self, now: Timestamp, from: NodeId, plies: usize, found: Found) -> bool {
+        let (moves, any_order) = match found {
+            Found::Only(moves) => (moves, false),
+            Found::AnyOrder(moves) => (moves, true),
+            Found::Nothing | Found::Several => return false,
+        };
+        let Some(node) = self.line.as_ref().map(|line| line.tree.node(from)) else {
             return false;
+        };
+        let (since, fits) = (node.since, self.turn_fits(now, node.state.turn(), plies));
+        if !fits || self.leaves_out_what_was_seen(now, from, &moves) {
+            return false;
+        }
+        let path = self.line.as_ref().map(|line| line.tree.path(line.tree.tip()));
+        if let Some(on_its_way) = path.and_then(|path| path.into_iter().find(|id| *id > from)) {
+            self.retract(now, on_its_way, Withdrawal::Recovered);
         }
         let gap = self.gap_since;
         let Some(line) = &mut self.line else { return false };

@@ -33,6 +33,18 @@ fn a_ply_that_stood_before_a_gap_is_not_made_in_it() {
     }
 }
 
+/// The bishop was on its way to b5 over d3 when the gap began.
+#[test]
+fn a_piece_goes_on_in_a_gap_that_began_while_it_was_on_its_way() {
+    let mut world = World::new(START);
+    for ply in ["e2. e4P", "e7. e5p"] {
+        world.shows(ply).wait(4000);
+    }
+    world.shows("f1. d3B").wait(900);
+    world.misses("rnbqkbnr.ppp.ppp........pB..p.......P........N..PPPP.PPPRNBQK..R");
+    world.has_announced("e4 e5 Bd3 withdrawn Inferred: Bb5 a5 Nf3");
+}
+
 #[test]
 fn moves_in_a_gap_that_fit_in_any_order_are_announced_as_such() {
     let mut world = World::new(START);
