@@ -350,6 +350,10 @@ impl Tracker {
     fn amended_at(&self, announced: NodeId, instead: NodeId, best: NodeId) -> Option<Timestamp> {
         let tree = &self.line.as_ref()?.tree;
         let node = tree.node(instead);
+        // Where its squares do not show it, its piece has gone on, or a hand is on its way there.
+        if best == instead && !node.shown && !node.inferred {
+            return None;
+        }
         let rest = if tree.node(announced).standing == Standing::Confirmed {
             // A line without the confirmed ply, which the board has shown exactly ply after ply, proves more than a quiet
             // board.

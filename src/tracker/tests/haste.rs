@@ -75,3 +75,15 @@ fn a_ply_that_a_dump_shows_comes_before_those_that_followed_it() {
     world.dump().wait(4000).shows("a7. a6p");
     world.has_announced("e4 e5 no, Nc6 Nf3 e5 d4 a6");
 }
+
+/// Black's pawn rests on e6 for a moment before it goes on to e5, where it is taken. Another pawn was taken before it.
+#[test]
+fn a_pawn_that_is_taken_in_passing_had_gone_on() {
+    let mut world = World::new(START);
+    for ply in ["e2. e4P", "f7. f5p", "e4. f5. f5P"] {
+        world.shows(ply).wait(900);
+    }
+    world.shows("e7. e6p").wait(190).shows("e6. e5p").wait(400);
+    world.shows("e5.").wait(170).shows("e6P f5.");
+    world.has_announced("e4 f5 exf5 e5 fxe6");
+}
