@@ -470,7 +470,7 @@ impl Tracker {
         if let Some(side) = runs.filter(|_| self.playback.is_none()) {
             self.clock.vote_white(side.of(state.turn()), 1);
         }
-        if self.polled.is_none() && self.playback.is_none() {
+        if self.polled.is_none() && !self.recovering() {
             self.set_checkpoint(now);
         }
         let turned = self.sensors.turned();

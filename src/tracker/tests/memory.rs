@@ -415,6 +415,36 @@ fn reports_lost_soon_after_a_gap_are_read_from_the_memory_as_well() {
     world.has_announced("e4 Memory: e5 d3 d6 no, Nf3 Nc6 d3 Memory: d6");
 }
 
+/// The first ply came while the memory was being sent, which holds nothing of the gap. The next two were not reported.
+#[test]
+fn reports_lost_soon_after_a_game_began_are_read_from_the_memory() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000).observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(60_000).observe(Observation::Opened);
+    world.fields = World::new(START).fields;
+    world.dump().wait(200).observe(Observation::MemoryAsked);
+    world.wait(8000).observe(Observation::Memory {
+        elements: vec![Element::End],
+    });
+    world.shows("d2. d3P").wait(3000);
+    for (field, letter) in [(B8, '.'), (C6, 'n'), (G1, '.'), (F3, 'N')] {
+        world.fields[usize::from(field)] = wire(letter);
+    }
+    world.shows("e7. e5p").wait(300).dump().wait(300);
+    world.observe(Observation::MemoryAsked);
+    let played = [
+        moved(D2, D3, 'P'),
+        moved(B8, C6, 'n'),
+        moved(G1, F3, 'N'),
+        moved(E7, E5, 'p'),
+    ];
+    let elements = [&[START_TAG][..], &played.concat(), &[Element::End]].concat();
+    world.wait(3000).observe(Observation::Memory { elements });
+    world.has_announced("e4 Undecidable: d3 e5 no, Nc6 Nf3 e5 Memory:");
+}
+
 /// More is missing than what was played since the port closed.
 #[test]
 fn a_gap_begins_where_all_was_known() {
