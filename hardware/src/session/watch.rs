@@ -75,6 +75,11 @@ impl Watch {
             }
             Ok(message) => message,
         };
+        // A clock went on running, and was not heard: what happened on the squares meanwhile was not either.
+        let runs = self.clock_runs == Some(true);
+        if runs && now > self.heard_at.max(self.busy_at) + RUNNING_CLOCK_SILENCE {
+            self.missed(now);
+        }
         (self.heard_at, self.speaks, self.noise) = (now, true, false);
         match message {
             Message::FieldUpdate(update) => {

@@ -122,6 +122,25 @@ fn a_press_without_a_change_shows_that_one_may_have_been_lost() {
     assert!(world.commands().contains(&Command::SendEeMoves));
 }
 
+/// The clock runs on. What happened on the squares meanwhile leaves no other trace: the piece came back.
+#[test]
+fn a_running_clock_that_was_not_heard_shows_that_more_may_have_been_lost() {
+    let asked = |silence: u64| {
+        let mut world = World::kept().with_clock(true);
+        world.run(5000);
+        world.forget();
+        world.cable = false;
+        world.set(0, None);
+        world.set(0, Some(Piece::WhiteKing));
+        world.run(silence);
+        world.cable = true;
+        world.run(1500);
+        world.commands().contains(&Command::SendEeMoves)
+    };
+    assert!(!asked(2000));
+    assert!(asked(4500));
+}
+
 #[test]
 fn a_board_given_up_is_kept_again_when_its_port_reopens() {
     let mut world = World::kept();
