@@ -445,6 +445,8 @@ impl Tracker {
         if let Some(from) = self.gap_since.take() {
             if by == Recovery::Undecidable {
                 self.withdraw_unconfirmed(now, from);
+            } else if self.polled.is_none() && !self.recovering() {
+                self.set_checkpoint(now);
             }
             self.announce(
                 now,

@@ -71,7 +71,8 @@ impl Tracker {
         line.checkpoint = Some(Checkpoint {
             at,
             sensors: self.sensors.clone(),
-            halted: self.clock.halted(),
+            // What the clock shows is of another time than what is played back.
+            halted: self.clock.halted().filter(|_| self.playback.is_none()),
             tree: line.tree.clone(),
             passed: line.passed.len(),
             pressed: line.pressed,

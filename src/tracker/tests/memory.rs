@@ -415,6 +415,35 @@ fn reports_lost_soon_after_a_gap_are_read_from_the_memory_as_well() {
     world.has_announced("e4 Memory: e5 d3 d6 no, Nf3 Nc6 d3 Memory: d6");
 }
 
+/// The daemon has begun again, and the memory did not come: what the dump shows is known from then on.
+#[test]
+fn reports_lost_after_a_gap_without_a_memory_are_read_from_it() {
+    let mut world = World::new(START);
+    let (start, [e4]) = journaled(&world, ["e2e4"]);
+    world.tracker.resume(world.now, &start, [(&e4, true)], None);
+    world.wait(60_000).observe(Observation::Opened);
+    for (from, to) in [(E2, E4), (E7, E5)] {
+        world.fields.swap(usize::from(from), usize::from(to));
+    }
+    world.dump().wait(3000);
+    for (from, to) in [(G1, F3), (B8, C6)] {
+        world.fields.swap(usize::from(from), usize::from(to));
+    }
+    world.shows("d2. d3P d7. d6p").wait(300).dump().wait(300);
+    world.observe(Observation::MemoryAsked);
+    let played = [
+        moved(E2, E4, 'P'),
+        moved(E7, E5, 'p'),
+        moved(G1, F3, 'N'),
+        moved(B8, C6, 'n'),
+        moved(D2, D3, 'P'),
+        moved(D7, D6, 'p'),
+    ];
+    let elements = [&[START_TAG][..], &played.concat(), &[Element::End]].concat();
+    world.wait(3000).observe(Observation::Memory { elements });
+    world.has_announced("Inferred: e5 d3 d6 no, Nf3 Nc6 d3 Memory: d6");
+}
+
 /// The first ply came while the memory was being sent, which holds nothing of the gap. The next two were not reported.
 #[test]
 fn reports_lost_soon_after_a_game_began_are_read_from_the_memory() {
