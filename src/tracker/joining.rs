@@ -30,8 +30,8 @@ pub(super) struct Joining {
 
 impl Joining {
     /// The line by which the board came to what it shows: one move from a placement that had rested, which must have
-    /// `stood` then, or several from any other, for a piece may have been in a hand.
-    fn proved(&mut self, sensors: &Sensors, stood: bool) -> Option<Tree> {
+    /// `stood` then, or several from any other, for a piece may have been in a hand. `dumped`: a dump has come since.
+    fn proved(&mut self, sensors: &Sensors, stood: bool, dumped: bool) -> Option<Tree> {
         let cost = |tree: &Tree| tree.costs().of(tree.best());
         let trees = self.trees.iter().enumerate();
         let (at, tree) = trees.min_by_key(|(_, tree)| cost(tree))?;
@@ -42,7 +42,10 @@ impl Joining {
             return None;
         }
         let first = self.first_known(tree, sensors)?;
-        if tree.path(tree.best()).len() < PLIES_OF_PROOF && !stood {
+        // Reports can be lost without a sign, and a dump shows it. Several plies, seen one by one, do not fit by accident.
+        let plies = tree.path(tree.best()).len();
+        let seen = plies >= SEVERAL && self.timed;
+        if plies < PLIES_OF_PROOF && !stood || !seen && !dumped {
             return None;
         }
         let mut tree = self.trees.swap_remove(at);
@@ -161,7 +164,11 @@ impl Tracker {
             self.wake_at(stands);
         }
         let joining = self.joining.as_mut();
-        if let Some(tree) = joining.and_then(|joining| joining.proved(&self.sensors, now >= stands)) {
+        let tree = joining.and_then(|joining| {
+            let dumped = self.polled.is_some() || self.sensors.dumped_at() > joining.since;
+            joining.proved(&self.sensors, now >= stands, dumped)
+        });
+        if let Some(tree) = tree {
             self.joining = None;
             if followed {
                 self.leave_line();
@@ -292,7 +299,7 @@ mod tests {
                 tree.update(&sensors, now);
             }
         }
-        let tree = joining.proved(&sensors, true)?;
+        let tree = joining.proved(&sensors, true, true)?;
         Some(tree.node(tree.root()).state.board().to_string())
     }
 

@@ -57,7 +57,7 @@ impl World {
             *field = wire(letter);
         }
         world.dump();
-        world.wait(1000);
+        world.wait(1000).dump();
         world
     }
 
@@ -137,7 +137,7 @@ impl World {
             *field = wire(letter);
         }
         self.observe(Observation::Opened);
-        self.dump().wait(2000)
+        self.dump().wait(2000).dump()
     }
 
     fn observe(&mut self, observation: Observation) {

@@ -106,6 +106,7 @@ fn what_is_played_until_a_game_goes_on_is_not_known_either() {
     world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
     world.wait(12_000).shows("h3.").wait(3000).shows("h4P");
     world.wait(500).shows("d6. d5p").wait(3000).shows("g2. g3P");
+    world.wait(3000).dump();
     world.has_announced("e4 Undecidable: Undecidable: goes on: g3");
 }
 

@@ -102,6 +102,8 @@ fn a_gap_in_a_jolt_is_closed_like_any_other() {
     world.wait(3000).clock(false, true).wait(2000);
     world
         .shows("g8. f6n")
+        .wait(3000)
+        .dump()
         .has_announced("e4 Undecidable: goes on: Nf6");
 }
 

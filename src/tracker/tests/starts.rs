@@ -131,7 +131,16 @@ fn a_game_in_progress_is_not_followed_from_what_lost_reports_leave() {
         .wait(200)
         .observe(Observation::Memory { elements: Vec::new() });
     world.shows("g2. g4P").wait(1000).dump().wait(3000);
-    world.shows("f8. a3b").wait(3000).has_announced("Ba3");
+    world.shows("f8. a3b").wait(3000).dump().has_announced("Ba3");
+}
+
+/// A bishop that was touched stands on its square again, which was not reported.
+#[test]
+fn a_game_in_progress_is_followed_from_what_a_dump_has_shown() {
+    let mut world = World::new(CASTLING);
+    world.wait(3000).shows("c8.").wait(3000).shows("e8. g8k h8. f8r");
+    world.wait(2500).dump();
+    assert_eq!(world.announced.join(" "), "O-O");
 }
 
 /// The first answer comes just before a move. It was no move in the hand, for all rests after it.
@@ -144,7 +153,7 @@ fn a_game_in_progress_is_followed_from_the_first_answer() {
     // A rook that was in a hand comes down: what stands then is where the game goes on.
     let mut world = World::new(&CASTLING.replace("K..R", "K..."));
     world.shows("h1R").wait(3000).shows("e8. g8k h8. f8r");
-    world.has_announced("O-O");
+    world.wait(3000).dump().has_announced("O-O");
     let line = world.tracker.line.as_ref().expect("a line");
     assert_eq!(line.passed.len(), 0);
     assert!(
