@@ -12,7 +12,7 @@ use crate::model::A_FEW;
 impl Tracker {
     /// The ply of a node as it is announced, with its evidence.
     pub(super) fn describe(&self, now: Timestamp, id: NodeId, grounds: Grounds) -> Option<Ply> {
-        let tree = &self.line.as_ref()?.tree;
+        let tree = self.tree()?;
         let node = tree.node(id);
         let parent = tree.node(node.parent?);
         let costs = tree.costs();

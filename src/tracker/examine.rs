@@ -87,9 +87,7 @@ impl Tracker {
         if !self.doubted() {
             return false;
         }
-        let at = self.quiet_since + self.model.rest;
-        if now < at {
-            self.wake_at(at);
+        if self.waits(now, self.quiet_since + self.model.rest) {
             return false;
         }
         self.refute(now)
@@ -153,9 +151,7 @@ impl Tracker {
         } else {
             self.model.rest
         };
-        let at = self.quiet_since + rest;
-        if now < at {
-            self.wake_at(at);
+        if self.waits(now, self.quiet_since + rest) {
             return false;
         }
         if self.is_lost() && !gap {
@@ -265,9 +261,7 @@ impl Tracker {
     /// Adds `plies` plies that were played unobserved, the first of them in the place of `last`, if its piece may have been on
     /// its way when the gap began. Returns whether exactly one such line leads to what stands on the board.
     fn went_on(&mut self, now: Timestamp, last: NodeId, plies: usize) -> bool {
-        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
-            return false;
-        };
+        let Some(tree) = self.tree() else { return false };
         let node = tree.node(last);
         let in_hand = self.gap_since.is_some() && !node.completed && node.standing == Standing::Announced;
         let (Some(before), Played::Move(m)) = (node.parent.filter(|_| in_hand), node.played) else {
@@ -297,7 +291,7 @@ impl Tracker {
     /// Adds `plies` plies after `from` that were played unobserved, if exactly one line of that length leads to what stands
     /// on the board. Returns whether it does.
     fn unseen(&mut self, now: Timestamp, from: NodeId, plies: usize) -> bool {
-        let Some(node) = self.line.as_ref().map(|line| line.tree.node(from)) else {
+        let Some(node) = self.tree().map(|tree| tree.node(from)) else {
             return false;
         };
         // Where all was reported, no piece can have left or reached a square that showed no change.
@@ -325,14 +319,14 @@ impl Tracker {
             Found::AnyOrder(moves) => (moves, true),
             Found::Nothing | Found::Several => return false,
         };
-        let Some(node) = self.line.as_ref().map(|line| line.tree.node(from)) else {
+        let Some(node) = self.tree().map(|tree| tree.node(from)) else {
             return false;
         };
         let (since, fits) = (node.since, self.turn_fits(now, node.state.turn(), plies));
         if !fits || self.leaves_out_what_was_seen(now, from, &moves) {
             return false;
         }
-        let path = self.line.as_ref().map(|line| line.tree.path(line.tree.tip()));
+        let path = self.tree().map(|tree| tree.path(tree.tip()));
         if let Some(on_its_way) = path.and_then(|path| path.into_iter().find(|id| *id > from)) {
             self.retract(now, on_its_way, Withdrawal::Recovered);
         }

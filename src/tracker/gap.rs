@@ -94,8 +94,7 @@ impl Tracker {
         let Hearing::AwaitingMemory(_, until) = self.hearing else {
             return false;
         };
-        if now < until {
-            self.wake_at(until);
+        if self.waits(now, until) {
             return true;
         }
         if let Some(unheard) = self.hearing.stop_waiting() {
@@ -484,15 +483,13 @@ impl Tracker {
 
     /// The number of squares on which the best reading differed from the board when the readings were last measured.
     pub(super) fn unexplained(&self) -> usize {
-        let best = self.line.as_ref().map(|line| line.tree.node(line.tree.best()));
-        best.map_or(0, |node| node.differs.count())
+        self.tree()
+            .map_or(0, |tree| tree.node(tree.best()).differs.count())
     }
 
     /// The same for the board as the sensors show it now.
     fn unexplained_now(&self) -> usize {
-        self.line.as_ref().map_or(0, |line| {
-            let best = line.tree.node(line.tree.best());
-            self.sensors.differing(best.state.board()).count()
-        })
+        let best = self.tree().map(|tree| tree.node(tree.best()));
+        best.map_or(0, |best| self.sensors.differing(best.state.board()).count())
     }
 }

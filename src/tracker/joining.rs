@@ -240,9 +240,7 @@ impl Tracker {
         if self.gap_since.is_none() || self.disturbed || self.recovering() {
             return false;
         }
-        let given_up = self.sensors.dumped_at() + self.model.patience;
-        if now < given_up {
-            self.wake_at(given_up);
+        if self.waits(now, self.sensors.dumped_at() + self.model.patience) {
             return false;
         }
         self.lose_line(now);

@@ -76,9 +76,7 @@ impl Tracker {
         if self.clock.running() == Some(false) {
             return false;
         }
-        let at = self.quiet_since + self.model.patience;
-        if now < at {
-            self.wake_at(at);
+        if self.waits(now, self.quiet_since + self.model.patience) {
             return false;
         }
         self.go_on_jolted(now)

@@ -105,7 +105,7 @@ impl Tracker {
 
     /// Whether `next`, on the way to the best reading, can be announced.
     fn readiness(&self, now: Timestamp, next: NodeId, best: NodeId) -> Ready {
-        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
+        let Some(tree) = self.tree() else {
             return Ready::Not;
         };
         let node = tree.node(next);
@@ -211,7 +211,7 @@ impl Tracker {
     /// When a player lifted a piece that is still missing although they have made a ply since, from `next` on: it may have
     /// been set down where its square does not read it, and then that was a ply before this one.
     pub(super) fn held_since(&self, next: NodeId, best: NodeId) -> Option<Timestamp> {
-        let tree = &self.line.as_ref()?.tree;
+        let tree = self.tree()?;
         let last = tree.node(best);
         let missing = last.differs.without(self.sensors.board().occupied());
         let plies = tree
@@ -250,9 +250,7 @@ impl Tracker {
         best: NodeId,
     ) -> bool {
         // Where squares are unexplained, the pieces may be on their way home, and nearly any ply explains some of them.
-        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
-            return false;
-        };
+        let Some(tree) = self.tree() else { return false };
         let sure = tree.node(announced).standing == Standing::Confirmed;
         let ends = tree.node(best).result.is_some();
         if !ends && self.unexplained() > if sure { 0 } else { IN_HANDS } {
@@ -264,8 +262,7 @@ impl Tracker {
         let Some(at) = self.amended_at(announced, instead, best) else {
             return false;
         };
-        if now < at {
-            self.wake_at(at);
+        if self.waits(now, at) {
             return false;
         }
         let stood = best == instead;
@@ -314,17 +311,15 @@ impl Tracker {
         } else {
             return false;
         };
-        let at = since + self.model.rest;
-        if now < at {
-            self.wake_at(at);
-            return false;
-        }
         let reason = if best.result.is_some() {
             Withdrawal::Kings
         } else {
             withdrawal_of(&node.played)
         };
         let ply = node.ply;
+        if self.waits(now, since + self.model.rest) {
+            return false;
+        }
         if self.refutes(now, ply) {
             return true;
         }
@@ -343,12 +338,12 @@ impl Tracker {
     }
 
     fn ply_of(&self, id: NodeId) -> u32 {
-        self.line.as_ref().map_or(0, |line| line.tree.node(id).ply)
+        self.tree().map_or(0, |tree| tree.node(id).ply)
     }
 
     /// When `instead` will have stood long enough to replace `announced`.
     fn amended_at(&self, announced: NodeId, instead: NodeId, best: NodeId) -> Option<Timestamp> {
-        let tree = &self.line.as_ref()?.tree;
+        let tree = self.tree()?;
         let node = tree.node(instead);
         // Where its squares do not show it, its piece has gone on, or a hand is on its way there.
         if best == instead && !node.shown && !node.inferred {
@@ -385,7 +380,7 @@ impl Tracker {
     /// nothing else on the board changed, any other as soon as it stands. `None` as the board stands; between two polls it
     /// is not known how long anything stood.
     fn backed_at(&self, next: NodeId, best: NodeId) -> Option<Timestamp> {
-        let tree = &self.line.as_ref()?.tree;
+        let tree = self.tree()?;
         if !tree.is_suspicion(next) {
             return Some(tree.node(next).since);
         }
@@ -436,9 +431,7 @@ impl Tracker {
 
     /// Confirms the last ply if it was pressed, or has stood long enough. Returns whether it did.
     fn confirm_tip(&mut self, now: Timestamp, tip: NodeId) -> bool {
-        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
-            return false;
-        };
+        let Some(tree) = self.tree() else { return false };
         let node = tree.node(tip);
         // Where reports may have been lost, its piece may have gone on: the next dump shows it.
         if node.standing != Standing::Announced || self.may_miss_reports() {
@@ -446,13 +439,11 @@ impl Tracker {
         }
         // It was pressed so soon after it landed that its squares might still have changed.
         if node.completed {
-            let at = node.since + ONE_SCAN_APART;
-            if now >= at {
-                self.confirm(now, tip, Settlement::Press);
-                return true;
+            if self.waits(now, node.since + ONE_SCAN_APART) {
+                return false;
             }
-            self.wake_at(at);
-            return false;
+            self.confirm(now, tip, Settlement::Press);
+            return true;
         }
         if !node.differs.is_empty() || self.caution(tip) == Caution::MayCastle {
             return false;
@@ -460,9 +451,7 @@ impl Tracker {
         if self.playback.is_some_and(|playback| playback.goes_on) {
             return false;
         }
-        let at = node.since.max(self.quiet_since) + self.model.doubt;
-        if now < at {
-            self.wake_at(at);
+        if self.waits(now, node.since.max(self.quiet_since) + self.model.doubt) {
             return false;
         }
         self.confirm(now, tip, Settlement::Shape);

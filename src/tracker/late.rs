@@ -79,9 +79,8 @@ impl Tracker {
 
     /// Plays back the late reports once all have come. Returns whether more may come.
     pub(super) fn waits_for_late(&mut self, now: Timestamp) -> bool {
-        let Some(late) = &self.late else { return false };
-        if now < late.until {
-            self.wake_at(late.until);
+        let waits = self.late.as_ref().map(|late| late.until);
+        if waits.is_some_and(|until| self.waits(now, until)) {
             return true;
         }
         self.play_late(now);

@@ -72,6 +72,11 @@ impl Tracker {
         self.hearing.trust();
     }
 
+    /// The readings of the line.
+    pub(super) fn tree(&self) -> Option<&Tree> {
+        self.line.as_ref().map(|line| &line.tree)
+    }
+
     /// Whether there is a line, and it does not lead to what stands on the board after a gap.
     pub(super) fn is_lost(&self) -> bool {
         self.line.as_ref().is_some_and(|line| line.lost.is_some())

@@ -362,7 +362,7 @@ impl Tracker {
     /// without a line.
     #[must_use]
     pub fn expected(&self) -> Option<(&Board, Bitboard)> {
-        let tree = &self.line.as_ref()?.tree;
+        let tree = self.tree()?;
         let tip = tree.node(tree.tip());
         let board = tip.state.board();
         Some((
@@ -422,6 +422,14 @@ impl Tracker {
             .playback
             .map_or_else(|| at.max(self.observed_at), |playback| playback.known_at);
         self.findings.push_back((at, finding));
+    }
+
+    /// Whether it is not yet `at`. The tracker then wants to be called again.
+    fn waits(&mut self, now: Timestamp, at: Timestamp) -> bool {
+        if now < at {
+            self.wake_at(at);
+        }
+        now < at
     }
 
     fn wake_at(&mut self, at: Timestamp) {

@@ -29,7 +29,7 @@ impl Caution {
 impl Tracker {
     /// What else the piece of a move could still be doing.
     pub(super) fn caution(&self, id: NodeId) -> Caution {
-        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
+        let Some(tree) = self.tree() else {
             return Caution::NothingFollows;
         };
         let node = tree.node(id);

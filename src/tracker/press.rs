@@ -10,6 +10,7 @@ use super::Tracker;
 use super::finding::{Completion, Finding, Settlement};
 use super::line::Press;
 use super::node::{NodeId, Standing};
+use super::tree::Tree;
 use crate::clock::{ClockChange, SURE_VOTES, Side};
 
 impl Tracker {
@@ -31,10 +32,8 @@ impl Tracker {
 
     /// White's clock runs first (Laws Art. 6.6): a clock that is started on a start position shows which side is White's.
     fn clock_started(&mut self, now: Timestamp) {
-        let at_start = self.line.as_ref().is_some_and(|line| {
-            let tree = &line.tree;
-            tree.node(tree.tip()).ply == 0 && tree.best() == tree.root()
-        });
+        let begins = |tree: &Tree| tree.node(tree.tip()).ply == 0 && tree.best() == tree.root();
+        let at_start = self.tree().is_some_and(begins);
         if let (true, Some(side)) = (at_start, self.clock.turn()) {
             self.vote_white(now, side, SURE_VOTES);
         }
@@ -42,8 +41,8 @@ impl Tracker {
 
     /// A running clock is plugged in during a game: it runs for the side to move, if no piece is in the air.
     fn clock_connected(&mut self, now: Timestamp) {
-        let turn = self.line.as_ref().and_then(|line| {
-            let tip = line.tree.node(line.tree.tip());
+        let turn = self.tree().and_then(|tree| {
+            let tip = tree.node(tree.tip());
             (tip.ply > 0 && tip.differs.is_empty()).then(|| tip.state.turn())
         });
         // The mover of the last ply may not have pressed yet. Where the sides were known, the press says more.
@@ -72,7 +71,7 @@ impl Tracker {
 
     /// Who made the only ply that stands since the last press of either side. Of two, the press may be for either.
     fn sole_mover_since_press(&self, now: Timestamp) -> Option<Color> {
-        let tree = &self.line.as_ref()?.tree;
+        let tree = self.tree()?;
         let pressed = self.clock.pressed_at();
         // The clock may have run for a second before a reading said so.
         let waits = |since: Timestamp| {
@@ -90,9 +89,7 @@ impl Tracker {
     /// Finds out which ply a press belongs to. The clock's reports are up to a second late, so the press may be for the
     /// player's previous ply and not for the one that they are just making.
     fn credit_press(&mut self, now: Timestamp, color: Color, elapsed: Option<Duration>) {
-        let Some(tree) = self.line.as_ref().map(|line| &line.tree) else {
-            return;
-        };
+        let Some(tree) = self.tree() else { return };
         // The press confirms what stands on the board, which may not be what was announced.
         let (announced, reading) = (tree.path(tree.tip()), tree.path(tree.best()));
         let own = announced

@@ -54,8 +54,7 @@ impl Tracker {
             .flatten();
         let (variant, state) = castled.map_or((variant, state), |state| (Variant::Chess960, state));
         let ready = self.quiet_since + if wrong { self.model.doubt } else { self.model.pause };
-        if (self.line.is_some() || wrong) && now < ready {
-            self.wake_at(ready);
+        if (self.line.is_some() || wrong) && self.waits(now, ready) {
             return false;
         }
         if turn {
@@ -102,9 +101,7 @@ impl Tracker {
         if expected <= IN_HANDS {
             return false;
         }
-        let ready = self.quiet_since + self.model.doubt;
-        if now < ready {
-            self.wake_at(ready);
+        if self.waits(now, self.quiet_since + self.model.doubt) {
             return false;
         }
         if turn {
@@ -154,8 +151,7 @@ impl Tracker {
         if by == ResultSign::Kings && known.is_some_and(|line| line.tree.tip() != line.tree.best()) {
             ready = ready + self.model.doubt;
         }
-        if now < ready {
-            self.wake_at(ready);
+        if self.waits(now, ready) {
             return false;
         }
         self.shown = Some((outcome, by));
@@ -180,7 +176,7 @@ impl Tracker {
 
     /// The result that the board shows.
     fn result_on_board(&self) -> Option<Sign> {
-        let tree = &self.line.as_ref()?.tree;
+        let tree = self.tree()?;
         let board = |id: NodeId| tree.node(id).state.board();
         self.result_piece(board(tree.tip()))
             .or_else(|| self.kings_in_centre(board(tree.best())))
