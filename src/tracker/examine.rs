@@ -258,8 +258,8 @@ impl Tracker {
         true
     }
 
-    /// Adds `plies` plies that were played unobserved, the first of them in the place of `last`, if its piece may have been on
-    /// its way when the gap began. Returns whether exactly one such line leads to what stands on the board.
+    /// Adds `plies` plies that were played unobserved, the first of them in the place of `last`, if its piece may have been
+    /// on its way when the gap began. Returns whether exactly one such line leads to what stands on the board.
     fn went_on(&mut self, now: Timestamp, last: NodeId, plies: usize) -> bool {
         let Some(tree) = self.tree() else { return false };
         let node = tree.node(last);

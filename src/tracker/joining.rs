@@ -42,7 +42,7 @@ impl Joining {
             return None;
         }
         let first = self.first_known(tree, sensors)?;
-        // Reports can be lost without a sign, and a dump shows it. Several plies, seen one by one, do not fit by accident.
+        // Reports can be lost without a sign; a dump shows it. Several plies, seen one by one, do not fit by accident.
         let plies = tree.path(tree.best()).len();
         let seen = plies >= SEVERAL && self.timed;
         if plies < PLIES_OF_PROOF && !stood || !seen && !dumped {
