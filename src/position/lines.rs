@@ -20,7 +20,7 @@ pub(crate) enum Found {
 
 impl Found {
     /// The same lines with a move before them.
-    pub(crate) fn after(mut self, first: Move) -> Self {
+    pub(crate) fn preceded_by(mut self, first: Move) -> Self {
         if let Self::Only(line) | Self::AnyOrder(line) = &mut self {
             line.insert(0, first);
         }

@@ -280,7 +280,7 @@ impl Tracker {
         let mut lines = others.into_iter().filter_map(|first| {
             let state = tree.node(before).state.after(first);
             let found = lines::between(&state, self.sensors.board(), Bitboard::FULL, plies - 1, budget);
-            (found != Found::Nothing).then(|| found.after(first))
+            (found != Found::Nothing).then(|| found.preceded_by(first))
         });
         match (lines.next(), lines.next()) {
             (Some(found), None) => self.infer(now, before, plies, found),

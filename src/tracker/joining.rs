@@ -143,12 +143,8 @@ impl Tracker {
             self.joining = None;
             self.show_squares(now);
         }
-        let ready = self.quiet_since + self.model.doubt;
         // Between two answers of a polled board, how long things stood is not known.
-        let rested = now >= ready && self.playback.is_none();
-        if now < ready {
-            self.wake_at(ready);
-        }
+        let rested = !self.waits(now, self.quiet_since + self.model.doubt) && self.playback.is_none();
         let wanted = match &mut self.joining {
             None => rested || !followed,
             Some(joining) if rested => {
@@ -159,14 +155,11 @@ impl Tracker {
             Some(joining) => joining.failed() && self.has_just_landed(),
         };
         // A captured piece may come to stand first, on the square that its captor leaves.
-        let stands = self.quiet_since + self.model.pause;
-        if self.joining.is_some() && now < stands {
-            self.wake_at(stands);
-        }
+        let stood = self.joining.is_some() && !self.waits(now, self.quiet_since + self.model.pause);
         let joining = self.joining.as_mut();
         let tree = joining.and_then(|joining| {
             let dumped = self.polled.is_some() || self.sensors.dumped_at() > joining.since;
-            joining.proved(&self.sensors, now >= stands, dumped)
+            joining.proved(&self.sensors, stood, dumped)
         });
         if let Some(tree) = tree {
             self.joining = None;

@@ -142,6 +142,19 @@ fn a_piece_that_is_reported_late_may_have_come_just_now() {
     assert_eq!(tip(&world), Standing::Confirmed);
 }
 
+/// The squares come to show this, and nothing is reported.
+fn goes_unheard(world: &mut World, squares: &str) {
+    for (field, contents) in memory::changes(&elements(squares)) {
+        world.fields[field.index()] = contents;
+    }
+}
+
+/// The memory comes, and holds this since the start position.
+fn memory_comes(world: &mut World, played: &str) {
+    let elements = [&[START_TAG][..], &elements(played), &[Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+}
+
 /// The board goes away after these squares have changed and comes back with a memory of what was played meanwhile.
 fn remembers(world: &mut World, before: &str, played: &str) {
     world.announced.clear();
@@ -150,14 +163,10 @@ fn remembers(world: &mut World, before: &str, played: &str) {
         reason: "unplugged".to_owned(),
     });
     world.wait(12_000);
-    let (before, played) = (elements(before), elements(played));
-    for (field, contents) in memory::changes(&played) {
-        world.fields[field.index()] = contents;
-    }
+    goes_unheard(world, played);
     world.observe(Observation::Opened);
     world.dump().observe(Observation::MemoryAsked);
-    let elements = [&[START_TAG][..], &before, &played, &[Element::End]].concat();
-    world.observe(Observation::Memory { elements });
+    memory_comes(world, &format!("{before} {played}"));
 }
 
 /// A line was reconstructed before the daemon was stopped. Black moves again, and of the two moves it can be either.
@@ -392,26 +401,15 @@ fn reports_lost_soon_after_a_gap_are_read_from_the_memory_as_well() {
         reason: "unplugged".to_owned(),
     });
     world.wait(20_000).observe(Observation::Opened);
-    for (field, letter) in [(E7, '.'), (E5, 'p')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
+    goes_unheard(&mut world, "e7. e5p");
     world.dump().observe(Observation::MemoryAsked);
-    let remembered = |world: &mut World, played: &[[Element; 2]]| {
-        let elements = [&[START_TAG][..], &played.concat(), &[Element::End]].concat();
-        world.observe(Observation::Memory { elements });
-    };
-    let mut played = vec![moved(E2, E4, 'P'), moved(E7, E5, 'p')];
-    remembered(&mut world, &played);
+    memory_comes(&mut world, "e2. e4P e7. e5p");
     world.wait(3000);
     // The knights' moves are not reported; the pawns that follow could have moved before them.
-    for (field, letter) in [(G1, '.'), (F3, 'N'), (B8, '.'), (C6, 'n')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
+    goes_unheard(&mut world, "g1. f3N b8. c6n");
     world.shows("d2. d3P d7. d6p").wait(300).dump();
     world.wait(300).observe(Observation::MemoryAsked);
-    played.extend([moved(G1, F3, 'N'), moved(B8, C6, 'n')]);
-    played.extend([moved(D2, D3, 'P'), moved(D7, D6, 'p')]);
-    remembered(&mut world, &played);
+    memory_comes(&mut world, "e2. e4P e7. e5p g1. f3N b8. c6n d2. d3P d7. d6p");
     world.has_announced("e4 Memory: e5 d3 d6 no, Nf3 Nc6 d3 Memory: d6");
 }
 
@@ -422,25 +420,13 @@ fn reports_lost_after_a_gap_without_a_memory_are_read_from_it() {
     let (start, [e4]) = journaled(&world, ["e2e4"]);
     world.tracker.resume(world.now, &start, [(&e4, true)], None);
     world.wait(60_000).observe(Observation::Opened);
-    for (from, to) in [(E2, E4), (E7, E5)] {
-        world.fields.swap(usize::from(from), usize::from(to));
-    }
+    goes_unheard(&mut world, "e2. e4P e7. e5p");
     world.dump().wait(3000);
-    for (from, to) in [(G1, F3), (B8, C6)] {
-        world.fields.swap(usize::from(from), usize::from(to));
-    }
+    goes_unheard(&mut world, "g1. f3N b8. c6n");
     world.shows("d2. d3P d7. d6p").wait(300).dump().wait(300);
     world.observe(Observation::MemoryAsked);
-    let played = [
-        moved(E2, E4, 'P'),
-        moved(E7, E5, 'p'),
-        moved(G1, F3, 'N'),
-        moved(B8, C6, 'n'),
-        moved(D2, D3, 'P'),
-        moved(D7, D6, 'p'),
-    ];
-    let elements = [&[START_TAG][..], &played.concat(), &[Element::End]].concat();
-    world.wait(3000).observe(Observation::Memory { elements });
+    world.wait(3000);
+    memory_comes(&mut world, "e2. e4P e7. e5p g1. f3N b8. c6n d2. d3P d7. d6p");
     world.has_announced("Inferred: e5 d3 d6 no, Nf3 Nc6 d3 Memory: d6");
 }
 
@@ -458,19 +444,11 @@ fn reports_lost_soon_after_a_game_began_are_read_from_the_memory() {
         elements: vec![Element::End],
     });
     world.shows("d2. d3P").wait(3000);
-    for (field, letter) in [(B8, '.'), (C6, 'n'), (G1, '.'), (F3, 'N')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
+    goes_unheard(&mut world, "b8. c6n g1. f3N");
     world.shows("e7. e5p").wait(300).dump().wait(300);
     world.observe(Observation::MemoryAsked);
-    let played = [
-        moved(D2, D3, 'P'),
-        moved(B8, C6, 'n'),
-        moved(G1, F3, 'N'),
-        moved(E7, E5, 'p'),
-    ];
-    let elements = [&[START_TAG][..], &played.concat(), &[Element::End]].concat();
-    world.wait(3000).observe(Observation::Memory { elements });
+    world.wait(3000);
+    memory_comes(&mut world, "d2. d3P b8. c6n g1. f3N e7. e5p");
     world.has_announced("e4 Undecidable: d3 e5 no, Nc6 Nf3 e5 Memory:");
 }
 
