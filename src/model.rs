@@ -76,7 +76,8 @@ table! {
     unlikely: Cost = 650;
     /// What hands do every few moves: they go out before the other player's piece stands, or before it is lifted; a piece
     /// hovers over another square, rests on its way while the other player moves, or is captured before its square was
-    /// read; a captured piece is laid down on the board.
+    /// read; a captured piece is laid down on the board; the kings that show a result come to the centre one long after
+    /// the other.
     /// And a square that does not read a piece which has gone there; where a reading has one, this much must speak
     /// against all others for it to be told.
     odd: Cost = 250;

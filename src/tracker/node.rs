@@ -165,7 +165,7 @@ impl Node {
         let kings = put_in_the_centre(self.state.board(), sensors.board());
         self.result = kings
             .any()
-            .then(|| cost_of_result(self.state.board(), self.landed.at, sensors, model));
+            .then(|| cost_of_result(self.state.board(), self.landed.at, kings, sensors, model));
         self.differs = sensors
             .differing(self.state.board())
             .without(self.unread.without(sensors.board().occupied()))
@@ -243,9 +243,21 @@ pub(super) fn put_in_the_centre(expected: &Board, shown: &Board) -> Bitboard {
 }
 
 /// What the result costs that both kings show. A king that rested elsewhere after the ply of a state had landed was moved
-/// there before.
-fn cost_of_result(expected: &Board, landed: Timestamp, sensors: &Sensors, model: &Model) -> Cost {
+/// there before. They are put in the centre in one go: where nothing happened for long after the first one, that was a ply.
+fn cost_of_result(
+    expected: &Board,
+    landed: Timestamp,
+    put: Bitboard,
+    sensors: &Sensors,
+    model: &Model,
+) -> Cost {
     let kings = expected.kings() | sensors.board().kings();
+    let arrived = (put & sensors.board().kings())
+        .into_iter()
+        .map(|square| sensors.changed_at(square));
+    let first = arrived.clone().min().unwrap_or(landed);
+    let next = sensors.changes_since(first).next().map(|change| change.when.at);
+    let apart = arrived.max() > Some(first) && next.is_some_and(|next| next > first + model.doubt);
     let rested = |change: &SensorChange| {
         let king = change.after.is_some_and(|piece| piece.role == Role::King);
         let left = sensors.next_change(change).map(|left| left.when.at);
@@ -253,5 +265,5 @@ fn cost_of_result(expected: &Board, landed: Timestamp, sensors: &Sensors, model:
         king && rested && !kings.contains(change.square)
     };
     let elsewhere = sensors.recent().any(rested);
-    model.odd + usize::from(elsewhere) * model.unlikely
+    model.odd + usize::from(elsewhere) * model.unlikely + usize::from(apart) * model.odd
 }

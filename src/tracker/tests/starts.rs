@@ -59,9 +59,17 @@ fn a_king_makes_no_move_on_its_way_to_show_the_result() {
     // A pawn is pushed aside for the other king.
     ending()
         .shows("e3. e4K")
+        .wait(1500)
+        .shows("d4. a4P")
         .wait(3000)
-        .shows("d4. a4P d6. d5k")
+        .shows("d6. d5k")
         .has_announced("d4 Kd6 Ke4 withdrawn 1-0");
+    // Nothing happened for so long that it was a move.
+    ending()
+        .shows("e3. e4K")
+        .wait(3000)
+        .shows("d6. d5k")
+        .has_announced("d4 Kd6 Ke4 1-0");
     ending()
         .shows("e3. f3K")
         .wait(300)
