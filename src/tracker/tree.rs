@@ -1,7 +1,5 @@
 //! The credible lines of play: a small tree of states, measured against what the sensors show.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Square};
@@ -136,12 +134,7 @@ impl Tree {
 
     /// Measures every reading again and adds those that the sensors now show.
     pub(crate) fn update(&mut self, sensors: &Sensors, now: Timestamp) {
-        // A record of the board does not say for how long anything stood.
-        let last = sensors.recent().next_back();
-        let undisturbed = match last.is_some_and(|change| change.when.recorded) {
-            true => Duration::ZERO,
-            false => now.saturating_duration_since(self.updated_at),
-        };
+        let undisturbed = now.saturating_duration_since(self.updated_at);
         self.updated_at = now;
         let followed = self.followed();
         for (node, followed) in self.nodes.iter_mut().zip(followed) {
