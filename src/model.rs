@@ -106,6 +106,12 @@ table! {
     unclear: Duration = Duration::from_secs(30);
 }
 
+impl Default for &Model {
+    fn default() -> Self {
+        &Model::FITTED
+    }
+}
+
 impl Model {
     /// A reading that costs this much more than the best one is dropped once its last ply is not shown any more.
     pub(crate) const fn hopeless(&self) -> Cost {

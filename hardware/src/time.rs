@@ -18,7 +18,7 @@ use core::time::Duration;
 /// assert_eq!(release.as_micros(), 1_789_000_000_850_000);
 /// assert_eq!(release.saturating_duration_since(lift), Duration::from_millis(600));
 /// ```
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Copy, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]

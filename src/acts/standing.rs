@@ -100,7 +100,7 @@ mod tests {
         };
         let mut acts = Acts::default();
         acts.see(at, &snapshot);
-        let tip = State::standard();
+        let tip = State::default();
         let standing = acts.standing(&tip, None, Bitboard::EMPTY);
         assert_eq!(standing.stood_since(Square::E2.into()), Some(at));
         assert_eq!(standing.stood_since(Square::E4.into()), None);

@@ -72,7 +72,7 @@ pub(crate) fn recognise(board: &Board) -> Option<(Variant, State)> {
     }
     let differs = difference(board, &Board::new()).count();
     if differs == 0 {
-        return Some((Variant::Standard, State::standard()));
+        return Some((Variant::Standard, State::default()));
     }
     let setup = Setup {
         board: board.clone(),

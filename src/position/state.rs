@@ -62,6 +62,13 @@ fn accepted(setup: Setup, mode: CastlingMode) -> Option<Chess> {
         .ok()
 }
 
+/// The usual start position.
+impl Default for State {
+    fn default() -> Self {
+        Self::legal(Chess::new(), CastlingMode::Standard)
+    }
+}
+
 impl State {
     pub(crate) fn legal(position: Chess, mode: CastlingMode) -> Self {
         Self::new(Basis::Position(position), mode)
@@ -96,11 +103,6 @@ impl State {
         let kept = unmoved_rooks(before.board(), self.board());
         self.may_castle = before.may_castle & kept;
         self
-    }
-
-    /// The usual start position.
-    pub(crate) fn standard() -> Self {
-        Self::legal(Chess::new(), CastlingMode::Standard)
     }
 
     /// A state from FEN, whatever its placement. `None` if `fen` is not valid FEN.

@@ -240,7 +240,7 @@ impl Referee {
     fn check_new_game(&self, new: &NewGame) -> Result<Effect, Refusal> {
         let start = match &new.fen {
             Some(fen) => position(fen)?,
-            None => State::standard(),
+            None => State::default(),
         };
         Ok(Effect::Start(start, new.players()))
     }

@@ -6,7 +6,7 @@ use shakmaty::{Bitboard, Color, Move};
 use super::Tracker;
 use super::finding::{Finding, Recovery, Withdrawal};
 use super::hearing::Hearing;
-use super::node::{NodeId, Played, Standing};
+use super::node::{Node, NodeId, Played, Standing};
 use super::tree::Tree;
 use crate::model::{
     IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, PLIES_OF_PROOF, REMEMBERED_PLIES, SEARCH_INTERVAL, SEVERAL,
@@ -333,7 +333,8 @@ impl Tracker {
         let gap = self.gap_since;
         let Some(line) = &mut self.line else { return false };
         // A candidate from single moves is one of these moves, or wrong.
-        while let Some(other) = line.tree.candidate_after(from) {
+        let candidate = |node: &Node| node.standing == Standing::Candidate;
+        while let Some(other) = line.tree.find_after(from, candidate) {
             line.tree.remove(other);
         }
         let mut parent = from;
@@ -439,19 +440,28 @@ impl Tracker {
         if let Some(from) = self.gap_since.take() {
             if by == Recovery::Undecidable {
                 self.withdraw_unconfirmed(now, from);
-            } else if self.polled.is_none() && !self.recovering() {
+            } else {
                 self.set_checkpoint(now);
             }
-            self.announce(
-                now,
-                Finding::Recovered {
-                    by,
-                    changes: 0,
-                    from,
-                    to: now,
-                },
-            );
+            self.announce_recovered(now, by, 0, from);
         }
+    }
+
+    /// Announces how a gap that began then was closed, and how many changes of squares the memory held.
+    pub(super) fn announce_recovered(
+        &mut self,
+        to: Timestamp,
+        by: Recovery,
+        changes: usize,
+        from: Timestamp,
+    ) {
+        let recovered = Finding::Recovered {
+            by,
+            changes,
+            from,
+            to,
+        };
+        self.announce(to, recovered);
     }
 }
 

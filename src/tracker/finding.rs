@@ -8,8 +8,7 @@ use shakmaty::{Bitboard, Board, Color, KnownOutcome, Move, Role, Square};
 
 use super::sensors::SensorChange;
 use crate::clock::{ClockChange, ClockFace, Side};
-use crate::position::State;
-use crate::position::Variant;
+use crate::position::{State, Variant};
 use crate::vocabulary::vocabulary;
 
 /// One thing that the tracker has concluded.

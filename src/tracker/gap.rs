@@ -45,13 +45,9 @@ impl Tracker {
             heard_until,
             clock_until: now,
             before: before.clone(),
-            alternatives: Vec::new(),
             halted,
-            cleared: None,
             suspected,
-            rewinds: false,
-            first_dump: None,
-            from_before: Vec::new(),
+            ..Unheard::default()
         });
     }
 
@@ -196,7 +192,7 @@ impl Tracker {
     fn extend_back(&mut self, unheard: Unheard, elements: &[Element]) -> Unheard {
         let since = unheard.missed(elements);
         let shown = since.is_some_and(|(off, _)| off == 0);
-        let agrees = shown && self.hearing.suspected().is_none() && self.makes_sense();
+        let agrees = shown && self.hearing.suspected().is_none() && self.unexplained() <= IN_HANDS;
         if agrees || unheard.rewinds {
             return unheard;
         }
@@ -239,7 +235,7 @@ impl Tracker {
         let from = until.saturating_sub(MAX_GAME_AGE);
         self.playback = Some(Playback::new(now, true));
         let began = self.gap_since.take();
-        self.sensors = Sensors::new();
+        self.sensors = Sensors::default();
         self.sensors.set_all(from, &start);
         self.squares_changed(from);
         self.decide(from);
@@ -258,15 +254,7 @@ impl Tracker {
             }
         }
         if let Some(from) = began {
-            self.announce(
-                now,
-                Finding::Recovered {
-                    by: Recovery::Memory,
-                    changes: since.len(),
-                    from,
-                    to: now,
-                },
-            );
+            self.announce_recovered(now, Recovery::Memory, since.len(), from);
         }
     }
 
@@ -416,17 +404,9 @@ impl Tracker {
             .iter()
             .filter(|element| matches!(element, Element::PieceChange { .. }))
             .count();
-        let (from, to) = (unheard.heard_until, now);
+        let from = unheard.heard_until;
         let told = self.findings.len();
-        self.announce(
-            now,
-            Finding::Recovered {
-                by,
-                changes,
-                from,
-                to,
-            },
-        );
+        self.announce_recovered(now, by, changes, from);
         let shown = *self.sensors.fields();
         let reading = self.clock.reading().filter(|(at, _)| *at > unheard.clock_until);
         let dumped = unheard.first_dump.is_some();
@@ -453,9 +433,7 @@ impl Tracker {
         self.wake = Some(from);
         self.play_back_games(from, until, missed, stopped_since, with_clock);
         self.playback = None;
-        if self.polled.is_none() {
-            self.set_checkpoint(until);
-        }
+        self.set_checkpoint(until);
         if dumped {
             self.sensors.set_all(until, &shown);
         }
@@ -474,11 +452,6 @@ impl Tracker {
             self.clock.restore(reading);
         }
         self.squares_changed(until);
-    }
-
-    /// Whether the line leads to what stands on the board, except for pieces in the air.
-    pub(super) fn makes_sense(&self) -> bool {
-        self.unexplained() <= IN_HANDS
     }
 
     /// The number of squares on which the best reading differed from the board when the readings were last measured.

@@ -22,7 +22,7 @@ pub(super) enum Hearing {
 }
 
 /// What is kept while the board's memory may still come, to find in it what was not heard.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Unheard {
     /// Until then everything was heard: until the port closed, or until the last checkpoint or answer.
     pub(super) heard_until: Timestamp,
@@ -140,13 +140,10 @@ impl Unheard {
             heard_until: checkpoint.at,
             clock_until: checkpoint.at,
             before: checkpoint.sensors.clone(),
-            alternatives: Vec::new(),
             halted: checkpoint.halted,
-            cleared: None,
             suspected,
             rewinds: true,
-            first_dump: None,
-            from_before: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -4,7 +4,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 
 use super::Tracker;
-use super::node::Played;
+use super::node::{Node, Played};
 use crate::position::{Instead, PossibleMove};
 
 impl Tracker {
@@ -30,8 +30,8 @@ impl Tracker {
             legal.footprint.squares().is_superset(act.footprint.squares()) && legal.footprint.fits(board)
         };
         let state = act.after(&node.state);
-        let known = line.tree.find_irregular(from, state.board()).is_some();
-        if known || node.possible_moves.iter().any(explains) {
+        let known = |other: &Node| other.is_irregular() && other.state.board() == state.board();
+        if line.tree.find_after(from, known).is_some() || node.possible_moves.iter().any(explains) {
             return false;
         }
         let squares = act.footprint.squares().into_iter();

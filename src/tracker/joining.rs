@@ -10,8 +10,7 @@ use super::node::{NodeId, Played};
 use super::sensors::{SensorChange, Sensors};
 use super::tree::Tree;
 use crate::model::{IN_HANDS, PASSING, PLIES_OF_PROOF, SEVERAL, TWO_MOVES};
-use crate::position::State;
-use crate::position::{Variant, start};
+use crate::position::{State, Variant, start};
 
 /// A placement that play may go on from.
 #[derive(Debug)]

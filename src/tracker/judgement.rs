@@ -120,14 +120,14 @@ impl Tracker {
         if node.is_unread() && differs > 0 {
             return Ready::Not;
         }
-        let wait = |rest: Duration, grounds: Grounds| {
-            let at = node.since + rest;
+        let from = |at: Timestamp, grounds: Grounds| {
             if now >= at {
                 Ready::Now(grounds)
             } else {
                 Ready::At(at)
             }
         };
+        let wait = |rest: Duration, grounds: Grounds| from(node.since + rest, grounds);
         let stand = |caution: Caution| {
             let rest = caution.rest(self.model);
             wait(rest, Grounds::Stood(rest, caution))
@@ -144,8 +144,7 @@ impl Tracker {
             return Ready::At(node.lifted_at + self.model.unclear);
         }
         if node.is_unread() && best == next && self.pressed_since(node.mover(), node.lifted_at).is_none() {
-            let caution = Caution::MayCastle;
-            return stand(caution);
+            return stand(Caution::MayCastle);
         }
         if let Some(held) = self
             .held_since(next, best)
@@ -166,12 +165,7 @@ impl Tracker {
             let Some(backed) = self.backed_at(next, best) else {
                 return Ready::Not;
             };
-            let at = at.max(backed);
-            return if now >= at {
-                Ready::Now(Grounds::Reply)
-            } else {
-                Ready::At(at)
-            };
+            return from(at.max(backed), Grounds::Reply);
         }
         if !node.shown {
             return Ready::Not;
@@ -181,8 +175,7 @@ impl Tracker {
         }
         let fresh = node.differs & self.sensors.touched_since(node.lifted_at);
         if self.shown_again(node, fresh) {
-            let caution = Caution::MayBeDrawn;
-            return stand(caution);
+            return stand(Caution::MayBeDrawn);
         }
         let lifted = fresh.without(self.sensors.board().occupied());
         let mover_holds_more = (lifted & node.state.board().by_color(node.mover())).any();
@@ -204,8 +197,7 @@ impl Tracker {
         {
             return wait(self.model.settle, Grounds::Reply);
         }
-        let caution = self.caution(next);
-        stand(caution)
+        stand(self.caution(next))
     }
 
     /// When a player lifted a piece that is still missing although they have made a ply since, from `next` on: it may have

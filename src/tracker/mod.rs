@@ -61,7 +61,7 @@ use crate::model::Model;
 use crate::position::{Orientation, State, Variant, start};
 
 /// Follows one board.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tracker {
     model: &'static Model,
     sensors: Sensors,
@@ -96,17 +96,11 @@ pub struct Tracker {
     wake: Option<Timestamp>,
 }
 
-impl Default for Tracker {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Tracker {
     /// A tracker that has not observed anything.
     #[must_use]
     pub fn new() -> Self {
-        Self::following(&Model::FITTED)
+        Self::default()
     }
 
     /// A tracker that takes boards and hands to be like that.
@@ -114,24 +108,7 @@ impl Tracker {
     pub fn following(model: &'static Model) -> Self {
         Self {
             model,
-            sensors: Sensors::new(),
-            clock: ClockWatch::default(),
-            line: None,
-            shown: None,
-            habits: Habits::default(),
-            quiet_since: Timestamp::from_micros(0),
-            disturbed: false,
-            hearing: Hearing::Sure,
-            gap_since: None,
-            joining: None,
-            playback: None,
-            memory_requested_at: None,
-            late: None,
-            polled: None,
-            unread_shown: Vec::new(),
-            observed_at: Timestamp::from_micros(0),
-            findings: VecDeque::new(),
-            wake: None,
+            ..Self::default()
         }
     }
 
@@ -139,35 +116,22 @@ impl Tracker {
     pub fn observe(&mut self, observed: &Observed) {
         let now = observed.at;
         self.observed_at = now;
-        let changed = match &observed.observation {
-            Observation::Field { update, .. } => self.field_updated(now, *update),
-            Observation::Board { dump, .. } => self.dump_received(now, dump),
-            Observation::Clock { times, .. } => {
-                self.clock_read(now, Some(*times));
-                false
-            }
-            Observation::ClockAbsent => {
-                self.clock_read(now, None);
-                false
-            }
-            Observation::Disturbed { .. } => {
-                self.disturbed = true;
-                false
-            }
+        let mut changed = false;
+        match &observed.observation {
+            Observation::Field { update, .. } => changed = self.field_updated(now, *update),
+            Observation::Board { dump, .. } => changed = self.dump_received(now, dump),
+            Observation::Clock { times, .. } => self.clock_read(now, Some(*times)),
+            Observation::ClockAbsent => self.clock_read(now, None),
+            Observation::Disturbed { .. } => self.disturbed = true,
             Observation::Closed { .. } => {
                 self.begin_gap(now);
                 self.announce(now, Finding::Away);
-                false
             }
-            Observation::MemoryAsked => {
-                self.memory_requested(now);
-                false
-            }
+            Observation::MemoryAsked => self.memory_requested(now),
             Observation::Memory { elements } => {
                 self.memory_received(now, elements);
                 // When the memory comes again, it goes on from there.
                 self.sensors.recorded(memory::changes(elements));
-                false
             }
             Observation::Changes {
                 elements,
@@ -175,13 +139,13 @@ impl Tracker {
                 not_after,
                 from_before,
             } => {
-                if !(*from_before && self.keep_from_before(elements)) {
+                let kept = *from_before && self.keep_from_before(elements);
+                if !kept {
                     self.changes_polled(now, elements, *not_before, *not_after);
                 }
-                false
             }
-            _ => false,
-        };
+            _ => {}
+        }
         if changed && self.hearing.unheard().is_none() {
             self.squares_changed(now);
         }
@@ -365,10 +329,8 @@ impl Tracker {
         let tree = self.tree()?;
         let tip = tree.node(tree.tip());
         let board = tip.state.board();
-        Some((
-            board,
-            tip.differs | put_in_the_centre(board, self.sensors.board()),
-        ))
+        let kings = put_in_the_centre(board, self.sensors.board());
+        Some((board, tip.differs | kings))
     }
 
     /// Where White sits; `None` before a line has begun.
@@ -478,9 +440,7 @@ impl Tracker {
         if let Some(side) = runs.filter(|_| self.playback.is_none()) {
             self.clock.vote_white(side.of(state.turn()), 1);
         }
-        if self.polled.is_none() && !self.recovering() {
-            self.set_checkpoint(now);
-        }
+        self.set_checkpoint(now);
         let turned = self.sensors.turned();
         self.announce(
             now,

@@ -15,7 +15,7 @@ use crate::position::{Footprint, PossibleMove, State, outcome_of_kings};
 pub(crate) type NodeId = usize;
 
 /// A state that a credible line of play reaches.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Node {
     pub(crate) parent: Option<NodeId>,
     /// Number of the ply that led here; 0 at the start of the line.
@@ -76,9 +76,10 @@ pub(crate) struct Node {
 }
 
 /// How a node was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Played {
     /// The tree begins here.
+    #[default]
     Root,
     /// By a legal move.
     Move(Move),
@@ -87,9 +88,10 @@ pub(crate) enum Played {
 }
 
 /// How far a node's ply has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Standing {
     /// One reading among others.
+    #[default]
     Candidate,
     /// Reported to the referee as made; it may still be withdrawn or amended.
     Announced,
@@ -105,31 +107,10 @@ impl Node {
             played,
             possible_moves: state.moves(),
             state,
-            footprint: None,
             lifted_at: at,
             since: at,
             landed: Since::at(at),
-            shown: false,
-            differs: Bitboard::EMPTY,
-            result: None,
-            strangers: Vec::new(),
-            standing: Standing::Candidate,
-            stood: Duration::ZERO,
-            hidden: false,
-            stray: 0,
-            unread: Bitboard::EMPTY,
-            captured: None,
-            exact: false,
-            clear: false,
-            stable: false,
-            back: None,
-            closed: false,
-            completed: false,
-            left: false,
-            backed: false,
-            guessed: false,
-            inferred: false,
-            any_order: false,
+            ..Self::default()
         }
     }
 

@@ -7,9 +7,7 @@ use kiebitz_protocol::{Dump, Element, Piece};
 
 use super::Tracker;
 use super::sensors::Since;
-use crate::memory::game_end;
-use crate::memory::pace;
-use crate::memory::{self, press, starts, tagged, unmerged};
+use crate::memory::{self, game_end, pace, press, starts, tagged, unmerged};
 use crate::model::IN_HANDS;
 
 /// What is being played back.

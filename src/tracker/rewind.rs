@@ -14,7 +14,7 @@ use super::line::Press;
 use super::sensors::Sensors;
 use super::tree::Tree;
 use crate::clock::Side;
-use crate::model::{MAX_SUSPICION, REMEMBERED_PLIES};
+use crate::model::{IN_HANDS, MAX_SUSPICION, REMEMBERED_PLIES};
 
 /// What was known when a dump last agreed with all that had been reported.
 #[derive(Debug)]
@@ -58,16 +58,19 @@ impl Tracker {
         if !agrees && self.gap_since.is_none() {
             self.hearing.suspect(now);
         }
-        let known = self.hearing.is_sure() && self.gap_since.is_none() && self.polled.is_none();
         // Where the line makes no sense, it may have gone wrong earlier.
-        if known && self.makes_sense() {
+        if self.hearing.is_sure() && self.gap_since.is_none() && self.unexplained() <= IN_HANDS {
             self.set_checkpoint(now);
         }
     }
 
-    /// Sets a checkpoint: all that was played until `at` is known.
+    /// Sets a checkpoint: all that was played until `at` is known. None is set while the memory is read, nor for a polled
+    /// board, which tells of all that has happened.
     pub(super) fn set_checkpoint(&mut self, at: Timestamp) {
-        let Some(line) = &mut self.line else { return };
+        let known = self.polled.is_none() && !self.recovering();
+        let Some(line) = self.line.as_mut().filter(|_| known) else {
+            return;
+        };
         line.checkpoint = Some(Checkpoint {
             at,
             sensors: self.sensors.clone(),

@@ -41,7 +41,7 @@ pub(crate) struct Sensors {
 
 /// When something changed: at some time between two others. A report is at most a scan late, a dump tells of what has
 /// changed since the one before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Since {
     /// When it had not changed yet.
     pub from: Timestamp,
@@ -112,14 +112,14 @@ pub struct SensorChange {
     pub after: Option<Piece>,
 }
 
-impl Sensors {
-    pub(crate) fn new() -> Self {
+impl Default for Sensors {
+    fn default() -> Self {
         Self {
             board: Board::empty(),
             fields: [None; 64],
             result_pieces: [Bitboard::EMPTY; 3],
-            changed: [Since::at(Timestamp::from_micros(0)); 64],
-            dumped_at: Timestamp::from_micros(0),
+            changed: [Since::default(); 64],
+            dumped_at: Timestamp::default(),
             recent: VecDeque::with_capacity(MAX_RECENT),
             reports: VecDeque::new(),
             fresh: 0,
@@ -128,13 +128,15 @@ impl Sensors {
             known: false,
         }
     }
+}
 
+impl Sensors {
     /// Sensors that show `board`, since nobody knows when.
     pub(crate) fn showing(at: Timestamp, board: &Board, turned: bool) -> Self {
         let mut sensors = Self {
             turned,
             known: true,
-            ..Self::new()
+            ..Self::default()
         };
         for (square, piece) in board.clone() {
             if let Some(field) = field_of(square, turned) {
@@ -150,7 +152,7 @@ impl Sensors {
     pub(crate) fn turned_like(turned: bool) -> Self {
         Self {
             turned,
-            ..Self::new()
+            ..Self::default()
         }
     }
 

@@ -37,12 +37,8 @@ impl Tracker {
         if !self.sensors.known() || result_pieces || awaits_another {
             return false;
         }
-        let mut turned_board = self.sensors.board().clone();
-        turned_board.rotate_180();
-        let here = start::recognise(self.sensors.board()).map(|found| (found, false));
-        let found = here.or_else(|| start::recognise(&turned_board).map(|found| (found, true)));
-        let Some(((variant, state), turn)) = found else {
-            return self.find_start_in_part(now, &turned_board);
+        let Some(((variant, state), turn)) = self.either_way(start::recognise) else {
+            return self.find_start_in_part(now);
         };
         let wrong = variant == Variant::WrongStart;
         if wrong && !turn && self.has_castled_from_start() {
@@ -71,6 +67,14 @@ impl Tracker {
         true
     }
 
+    /// What is found on the board, and whether it is there once the board is turned.
+    fn either_way<T>(&self, find: impl Fn(&Board) -> Option<T>) -> Option<(T, bool)> {
+        let mut turned = self.sensors.board().clone();
+        turned.rotate_180();
+        let here = find(self.sensors.board()).map(|found| (found, false));
+        here.or_else(|| Some((find(&turned)?, true)))
+    }
+
     /// Whether the line is at its start position, and the board shows it after castling.
     fn has_castled_from_start(&self) -> bool {
         self.line.as_ref().is_some_and(|line| {
@@ -88,12 +92,10 @@ impl Tracker {
 
     /// Begins a new line if the usual start position stands on the board but for a piece or two that the board does not
     /// read. They are taken to stand where they should until play shows otherwise. Returns whether it did.
-    fn find_start_in_part(&mut self, now: Timestamp, turned_board: &Board) -> bool {
-        let here = start::unseen(self.sensors.board()).map(|unseen| (unseen, false));
-        let found = here.or_else(|| start::unseen(turned_board).map(|unseen| (unseen, true)));
+    fn find_start_in_part(&mut self, now: Timestamp) -> bool {
         // The piece may have stood elsewhere when the next change of a playback was made: how long is not known.
         let known = !self.disturbed && self.playback.is_none();
-        let Some((unseen, turn)) = found.filter(|_| known) else {
+        let Some((unseen, turn)) = self.either_way(start::unseen).filter(|_| known) else {
             return false;
         };
         // In a game, the piece may be in a hand.
@@ -109,7 +111,7 @@ impl Tracker {
         }
         self.sensors.believe(unseen, &Board::new());
         self.show_squares(now);
-        self.begin(now, now, Variant::Standard, State::standard());
+        self.begin(now, now, Variant::Standard, State::default());
         true
     }
 
@@ -287,12 +289,7 @@ impl Tracker {
             since = Some(change.when.at);
         }
         // In a long set-up, the pause before it may be forgotten.
-        since.map(|since| {
-            if self.sensors.has_forgotten() {
-                Timestamp::from_micros(0)
-            } else {
-                since
-            }
-        })
+        let forgotten = self.sensors.has_forgotten();
+        since.map(|since| if forgotten { Timestamp::default() } else { since })
     }
 }

@@ -2,11 +2,10 @@
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Board, Color, Square};
+use shakmaty::{Bitboard, Color, Square};
 
 use super::credible::strain_of;
-use super::made::Timing;
-use super::made::was_shown;
+use super::made::{Timing, was_shown};
 use super::node::{Node, NodeId, Played, Standing};
 use super::sensors::{Sensors, Since};
 use super::way::{stood_elsewhere, stray};
@@ -443,26 +442,15 @@ impl Tree {
         node.stray += usize::from(node.lifted_at > replied) * self.model.odd;
     }
 
-    /// A candidate among the children of a node.
-    pub(crate) fn candidate_after(&self, parent: NodeId) -> Option<NodeId> {
-        (parent..self.nodes.len()).find(|id| {
-            let node = &self.nodes[*id];
-            node.parent == Some(parent) && node.standing == Standing::Candidate
-        })
+    /// The first child of a node that is like this.
+    pub(super) fn find_after(&self, parent: NodeId, is: impl Fn(&Node) -> bool) -> Option<NodeId> {
+        let child = |id: &NodeId| self.nodes[*id].parent == Some(parent) && is(&self.nodes[*id]);
+        (parent..self.nodes.len()).find(child)
     }
 
     /// The child that is reached by `played`, if there is one.
     pub(crate) fn find_child(&self, parent: NodeId, played: Played) -> Option<NodeId> {
-        (parent..self.nodes.len())
-            .find(|id| self.nodes[*id].parent == Some(parent) && self.nodes[*id].played == played)
-    }
-
-    /// The child that is reached by an irregular move that leaves `board`, if there is one.
-    pub(crate) fn find_irregular(&self, parent: NodeId, board: &Board) -> Option<NodeId> {
-        (parent..self.nodes.len()).find(|id| {
-            let node = &self.nodes[*id];
-            node.parent == Some(parent) && node.is_irregular() && node.state.board() == board
-        })
+        self.find_after(parent, |node| node.played == played)
     }
 
     /// The child that is reached by a possible move; it is added if need be.

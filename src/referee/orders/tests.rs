@@ -509,11 +509,11 @@ fn a_forfeit_ends_the_game_that_was_due() {
     assert_eq!((game.published.len(), black), (0, Some("Baker")));
     let id = game.id.id.clone();
 
-    table.set_up(State::standard());
+    table.set_up(State::default());
     table.command(r#""do":"set_result","result":"-/+""#);
     assert_eq!(table.published(), ["0-1 default by arbiter"]);
     assert_ne!(table.referee.game.as_ref().map(|game| &game.id.id), Some(&id));
-    table.set_up(State::standard());
+    table.set_up(State::default());
     table.command(r#""do":"set_result","result":"1-0","reason":"arbiter""#);
     assert_eq!(table.published(), ["arbiter: 1-0 arbiter"]);
 }

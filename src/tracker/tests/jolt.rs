@@ -113,7 +113,7 @@ fn play_goes_on_from_what_an_arbiter_states() {
     let mut world = jolted();
     let fen = "rnbqkbnr/ppppp1pp/5p2/8/4P3/P1NP3N/1PP2PPP/RB1QKB1R b KQkq - 0 1";
     let stated = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
-    let line = Given::Line(vec![State::standard(), stated]);
+    let line = Given::Line(vec![State::default(), stated]);
     world.tracker.correct(world.now, line);
     world.wait(1000).shows("e7. e5p").has_announced("e4 e5");
 }
