@@ -117,6 +117,16 @@ impl Model {
     pub(crate) const fn hopeless(&self) -> Cost {
         2 * self.unexplained
     }
+
+    /// How long a sign must have stood on the board to count, from what speaks against it; `None`: as things are it does not.
+    pub(crate) const fn counts_after(&self, against: Cost) -> Option<Duration> {
+        match against {
+            0 => Some(self.rest),
+            _ if against <= self.odd => Some(self.doubt),
+            _ if against <= self.unlikely => Some(self.patience),
+            _ => None,
+        }
+    }
 }
 
 /// A piece that is drawn over a square is shown there for at most this long: two scans.

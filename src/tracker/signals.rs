@@ -1,7 +1,5 @@
 //! What the board signals besides moves: a start position that was set up, a result that is shown.
 
-use core::time::Duration;
-
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, Color, KnownOutcome, Move};
 
@@ -9,7 +7,7 @@ use super::Tracker;
 use super::finding::{Finding, Recovery, ResultSign, Withdrawal};
 use super::node::{NodeId, Played, Standing};
 use super::tree::Tree;
-use crate::model::IN_HANDS;
+use crate::model::{Cost, IN_HANDS};
 use crate::position::{State, Variant, outcome_of_kings, start};
 
 /// A result that the board shows.
@@ -18,8 +16,8 @@ struct Sign {
     by: ResultSign,
     /// Since when its pieces have stood there.
     since: Timestamp,
-    /// How long they must have stood to count; `None`: they do not count as things are.
-    wait: Option<Duration>,
+    /// What speaks against it.
+    against: Cost,
 }
 
 impl Tracker {
@@ -145,15 +143,8 @@ impl Tracker {
             return false;
         }
         let gap = self.gap_since.is_some();
-        let Some(mut ready) = sign.wait.map(|wait| sign.since + wait) else {
-            return false;
-        };
-        // What was played before is told first.
-        let known = self.line.as_ref().filter(|line| !gap && line.lost.is_none());
-        if by == ResultSign::Kings && known.is_some_and(|line| line.tree.tip() != line.tree.best()) {
-            ready = ready + self.model.doubt;
-        }
-        if self.waits(now, ready) {
+        let stands = self.model.counts_after(sign.against);
+        if stands.is_none_or(|stands| self.waits(now, sign.since + stands)) {
             return false;
         }
         self.shown = Some((outcome, by));
@@ -180,34 +171,35 @@ impl Tracker {
     fn result_on_board(&self) -> Option<Sign> {
         let tree = self.tree()?;
         let board = |id: NodeId| tree.node(id).state.board();
+        // What was played before is told first.
+        let gap = self.gap_since.is_some() || self.is_lost();
         self.result_piece(board(tree.tip()))
-            .or_else(|| self.kings_in_centre(board(tree.best())))
+            .or_else(|| self.kings_in_centre(board(tree.best()), !gap && tree.tip() != tree.best()))
     }
 
     /// A result piece. Where pieces of the game are missing, it is likely one of them that is misread.
     fn result_piece(&self, expected: &Board) -> Option<Sign> {
         let outcome = self.sensors.shown_result()?;
         let squares = self.sensors.result_squares();
-        let runs = self.clock.running();
         let explained =
             self.sensors.differing(expected) == squares && (squares & expected.occupied()).is_empty();
-        let wait = match (explained, runs) {
-            (_, Some(false)) | (true, None) => Some(self.model.rest),
-            (true, Some(true)) => Some(self.model.doubt),
-            (false, Some(true)) => None,
-            (false, None) => Some(self.model.patience),
-        };
+        let against = usize::from(!explained) * self.model.unlikely;
         Some(Sign {
             outcome,
             by: ResultSign::Piece,
             since: self.stands_since(squares),
-            wait,
+            against: match self.clock.running() {
+                Some(true) => against + self.model.odd,
+                // The players have stopped it, as they do at the end.
+                Some(false) => 0,
+                None => against,
+            },
         })
     }
 
     /// Both kings in the centre cannot arise in play; they show the result by the colour of their squares: light for
     /// White, dark for Black, one of each for a draw. `before`: what stood there before the kings were moved.
-    fn kings_in_centre(&self, before: &Board) -> Option<Sign> {
+    fn kings_in_centre(&self, before: &Board, untold: bool) -> Option<Sign> {
         let board = self.sensors.board();
         let outcome = outcome_of_kings(board)?;
         let kings = board.kings() & Bitboard::CENTER;
@@ -218,11 +210,7 @@ impl Tracker {
             outcome,
             by: ResultSign::Kings,
             since: self.stands_since(kings),
-            wait: Some(if stood_there {
-                self.model.doubt
-            } else {
-                self.model.rest
-            }),
+            against: usize::from(stood_there || untold) * self.model.odd,
         })
     }
 
