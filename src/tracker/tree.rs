@@ -137,7 +137,9 @@ impl Tree {
         self.updated_at = now;
         let followed = self.followed();
         for (node, followed) in self.nodes.iter_mut().zip(followed) {
-            node.stable |= node.shown && node.differs.is_empty() && undisturbed >= self.model.rest;
+            // A record of the board does not say for how long anything stood.
+            let stood = undisturbed >= self.model.rest && !node.landed.recorded;
+            node.stable |= node.shown && node.differs.is_empty() && stood;
             let shown = node.shown;
             node.measure(sensors, now, self.model);
             // Its piece may have stood elsewhere since it was first shown there. Where its square does not read it, nothing

@@ -115,6 +115,25 @@ fn reports_held_back_by_the_memory_are_announced_in_order() {
         .has_announced("Memory: e5 Nf3 Nc6");
 }
 
+/// White draws the bishop over e2. The reports were held back, so that the press seems to come while it is there, and nothing
+/// tells for how long it was.
+#[test]
+fn a_piece_that_is_drawn_in_late_reports_has_not_rested() {
+    let mut world = World::new(START);
+    world.clock(true, true).wait(2000).shows("e2. e4P").wait(1000);
+    world.clock(false, true).wait(1000).observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    world.wait(9000);
+    memory_comes(&mut world, "e2. e4P");
+    world.shows("e7. e6p").clock(true, true);
+    world.shows("f1. e2B").clock(false, true);
+    world.shows("e2. c4B a7. a6p").clock(true, true);
+    world.wait(3000).has_announced("e4 Memory: e6 Be2 no, Bc4 a6");
+}
+
 /// White's bishop may be on its way when the last report that was held back comes, so its move is not beyond doubt.
 #[test]
 fn a_piece_that_is_reported_late_may_have_come_just_now() {
