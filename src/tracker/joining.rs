@@ -122,7 +122,7 @@ fn begins_on_its_way(tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
     let told = |change: &&SensorChange| change.after.is_some() && !change.when.is_late();
     let here = |change: &&SensorChange| Some(change.square) == m.from() && told(change);
     let came = sensors.recent().rfind(here).map(|change| change.when.at);
-    came.is_some_and(|came| first.lifted_at <= came + tree.model().touched)
+    came.is_some_and(|came| first.lifted_at <= came + tree.model().doubt)
 }
 
 impl Tracker {
@@ -331,8 +331,8 @@ mod tests {
             }
             joining.explains(&sensors)
         };
-        assert!(explains(2000));
-        assert!(!explains(200));
+        assert!(explains(2500));
+        assert!(!explains(1400));
     }
 
     const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
