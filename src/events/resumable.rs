@@ -4,7 +4,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
 
 use super::record::GameRecord;
-use super::{CompletedBy, Event, EventKind};
+use super::{Event, EventKind};
 use crate::tracker::{Doubt, Recovery};
 
 /// A game after its last event: what is needed to resume it.
@@ -20,9 +20,8 @@ pub struct ResumableGame {
     pub time_control: Option<String>,
     /// Plies that were found by reconstruction and that nothing had confirmed.
     pub doubt: Option<Doubt>,
-    /// Who pressed the clock last, and the time that they then had in milliseconds, where it is known that no press came
-    /// after it.
-    pub pressed: Option<(Color, u64)>,
+    /// Whose clock did not run last, and its time in milliseconds, where it is known that no press came after that.
+    pub halted: Option<(Color, u64)>,
 }
 
 impl ResumableGame {
@@ -42,7 +41,7 @@ impl ResumableGame {
             last_ts: events.last()?.ts,
             time_control: set,
             doubt: doubt(rest),
-            pressed: pressed(rest),
+            halted: halted(rest),
         })
     }
 }
@@ -76,48 +75,48 @@ fn doubt(events: &[Event]) -> Option<Doubt> {
     doubt
 }
 
-/// The last press after these events of a game. With two plies after it, presses were missed.
-fn pressed(events: &[Event]) -> Option<(Color, u64)> {
-    let completed = events
-        .iter()
-        .enumerate()
-        .rev()
-        .find_map(|(at, event)| match event.kind {
-            EventKind::MoveCompleted {
-                ply,
-                by: CompletedBy::Press,
-                clock,
-                ..
-            } => Some((at, ply, clock)),
-            _ => None,
-        });
-    let (at, number, clock) = completed?;
-    let made = |event: &Event| match &event.kind {
-        EventKind::MoveMade(played) => Some((played.ply, played.color)),
+/// Whose clock did not run after these events of a game, and its time. With two plies after what says so, presses were
+/// missed.
+fn halted(events: &[Event]) -> Option<(Color, u64)> {
+    let clock = |event: &Event| match &event.kind {
+        EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => played.clock,
+        EventKind::MoveCompleted { clock, .. } => *clock,
         _ => None,
     };
-    if events[at..].iter().filter_map(made).nth(1).is_some() {
+    let clocks = events.iter().enumerate().rev();
+    let mut clocks = clocks.filter_map(|(at, event)| Some((at, clock(event)?)));
+    let (at, clock) = clocks.next()?;
+    let made = |event: &&Event| matches!(event.kind, EventKind::MoveMade(_));
+    if events[at + 1..].iter().filter(made).nth(1).is_some() {
         return None;
     }
-    let mut before = events[..at].iter().rev().filter_map(made);
-    let (_, color) = before.find(|(ply, _)| *ply == number)?;
-    Some((color, clock?.times_ms()[color]))
+    let halted = !clock.running?;
+    Some((halted, clock.times_ms()[halted]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::events::record::tests::{clock, event, ply};
-    use crate::events::{CorrectionReason, Move};
+    use crate::events::{Clock, CompletedBy, CorrectionReason, Move};
 
-    /// A ply that was taken back had been pressed; and what nobody saw pressed twice, was.
+    /// What was announced with a clock tells which one was halted, and with what time, until two plies have followed.
     #[test]
-    fn the_last_press_is_known_until_two_plies_have_followed() {
-        let made = |number| EventKind::MoveMade(ply(number, "e2e4", "e4"));
-        let completed = |ply, seconds| EventKind::MoveCompleted {
+    fn the_clock_that_was_halted_last_is_known_until_two_plies_have_followed() {
+        let times = |seconds, running| Clock {
+            running: Some(running),
+            ..clock(seconds)
+        };
+        let made = |number, clock| {
+            EventKind::MoveMade(Move {
+                clock,
+                ..ply(number, "e2e4", "e4")
+            })
+        };
+        let completed = |ply, seconds, running| EventKind::MoveCompleted {
             ply,
             by: CompletedBy::Press,
-            clock: Some(clock(seconds)),
+            clock: Some(times(seconds, running)),
             elapsed_ms: None,
         };
         let retracted = EventKind::MoveRetracted {
@@ -126,15 +125,33 @@ mod tests {
         };
         let known = |kinds: &[EventKind]| {
             let events: Vec<Event> = kinds.iter().map(|kind| event(1, kind.clone())).collect();
-            pressed(&events)
+            halted(&events)
         };
-        let played = [made(1), completed(1, 590), made(2), completed(2, 580)];
-        let times = clock(580).times_ms();
-        let black = Some((Color::Black, times.black));
+        let played = [
+            made(1, None),
+            completed(1, 590, Color::Black),
+            made(2, None),
+            completed(2, 580, Color::White),
+        ];
+        let black = Some((Color::Black, 580_000));
         assert_eq!(known(&played), black);
+        // A ply that was taken back had been pressed.
         assert_eq!(known(&[&played[..], &[retracted]].concat()), black);
-        assert_eq!(known(&[&played[..], &[made(3)]].concat()), black);
-        assert_eq!(known(&[&played[..], &[made(3), made(4)]].concat()), None);
+        // What nobody saw pressed twice, was.
+        assert_eq!(known(&[&played[..], &[made(3, None)]].concat()), black);
+        assert_eq!(
+            known(&[&played[..], &[made(3, None), made(4, None)]].concat()),
+            None
+        );
+        // White's third move was not pressed, nor was Black's: White's clock runs on.
+        let forgotten = [
+            made(3, Some(times(570, Color::White))),
+            made(4, Some(times(565, Color::White))),
+        ];
+        assert_eq!(
+            known(&[&played[..], &forgotten].concat()),
+            Some((Color::Black, 565_000))
+        );
     }
 
     /// What was found over a gap is in doubt until two plies have been seen after it, or until it is withdrawn.

@@ -42,8 +42,8 @@ pub struct Resumed {
     pub time_control: Option<TimeControl>,
     /// Plies that were reconstructed and not confirmed yet.
     pub doubt: Option<Doubt>,
-    /// Who pressed the clock last, and the time that they then had in milliseconds, if that is known.
-    pub pressed: Option<(Color, u64)>,
+    /// Whose clock did not run last, and its time in milliseconds, if that is known.
+    pub halted: Option<(Color, u64)>,
     /// What stood at the end of the game before it, if that is known.
     pub before: Option<Board>,
 }
@@ -98,7 +98,7 @@ impl Resumed {
                 .as_ref()
                 .and_then(|set| TimeControl::from_event(set).ok()),
             doubt: game.doubt,
-            pressed: game.pressed,
+            halted: game.halted,
             before: None,
         })
     }
@@ -114,10 +114,10 @@ impl Resumed {
         self
     }
 
-    /// The side of the clock that was pressed last, and the time that it then had in seconds, as far as is known.
+    /// The side of the clock that did not run last, and its time in seconds, as far as is known.
     #[must_use]
     pub fn halted(&self) -> Option<(Side, u32)> {
-        let (color, ms) = self.pressed?;
+        let (color, ms) = self.halted?;
         Some((self.white_side?.of(color), u32::try_from(ms / 1000).ok()?))
     }
 

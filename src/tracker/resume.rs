@@ -71,8 +71,8 @@ impl Tracker {
         }
     }
 
-    /// What was known of the clock of a line that is resumed: White's side, and the side that was pressed last with the
-    /// time that it then had in seconds.
+    /// What was known of the clock of a line that is resumed: White's side, and the side that did not run last with its
+    /// time in seconds.
     pub fn resume_clock(&mut self, white_side: Option<Side>, halted: Option<(Side, u32)>) {
         if let Some(side) = white_side {
             self.clock.vote_white(side, 1);
