@@ -191,7 +191,11 @@ impl Tracker {
     /// never held the last known placement, reports were suspected lost, or the placement made no sense.
     fn extend_back(&mut self, unheard: Unheard, elements: &[Element]) -> Unheard {
         let since = unheard.missed(elements);
-        let shown = since.is_some_and(|(off, _)| off == 0);
+        // Where the board shows it still, the memory came damaged.
+        let dumped = unheard
+            .first_dump
+            .is_some_and(|(_, dump)| dump == *unheard.before.fields());
+        let shown = dumped || since.is_some_and(|(off, _)| off == 0);
         let agrees = shown && self.hearing.suspected().is_none() && self.unexplained() <= IN_HANDS;
         if agrees || unheard.rewinds {
             return unheard;

@@ -134,6 +134,23 @@ fn a_piece_that_is_drawn_in_late_reports_has_not_rested() {
     world.wait(3000).has_announced("e4 Memory: e6 Be2 no, Bc4 a6");
 }
 
+/// Bytes of the memory are lost on the line, so that it never held what stood there. The board shows it still.
+#[test]
+fn a_damaged_memory_does_not_undo_what_stands() {
+    let mut world = World::new(START);
+    for squares in ["e2. e4P", "e7. e5p", "g1. f3N", "b8. c6n", "f1. c4B"] {
+        world.shows(squares).wait(4000);
+    }
+    world.announced.clear();
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(20_000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    memory_comes(&mut world, "e2. e4P e7. e5p b8. c6n f1. c4B");
+    world.wait(3000).has_announced("Memory:");
+}
+
 /// White's bishop may be on its way when the last report that was held back comes, so its move is not beyond doubt.
 #[test]
 fn a_piece_that_is_reported_late_may_have_come_just_now() {
