@@ -30,7 +30,8 @@ impl Tracker {
         if self.hearing.unheard().is_some_and(|unheard| unheard.rewinds) {
             self.hearing.stop_waiting();
         }
-        let heard_until = self.polled.take().map_or(now, |polled| polled.known_until);
+        let polled = self.polled.take().map(|polled| polled.known_until);
+        let heard_until = polled.unwrap_or_else(|| self.heard_until(now));
         self.clock.stop_listening();
         // Where reports were lost, more is missing than what is played from now on.
         let known = self.checkpoint().filter(|_| self.hearing.suspected().is_some());
@@ -49,6 +50,15 @@ impl Tracker {
             suspected,
             ..Unheard::default()
         });
+    }
+
+    /// Until when a board was heard whose port closes: while the clock runs, a reading of it comes every second.
+    fn heard_until(&self, now: Timestamp) -> Timestamp {
+        let runs = self.clock.running() == Some(true);
+        let read = self.clock.reading().filter(|_| runs).map(|(at, _)| at);
+        read.map_or(now, |read| {
+            read.max(self.quiet_since).max(self.sensors.dumped_at()).min(now)
+        })
     }
 
     /// The board is back. What it shows is not judged before its memory has had time to come.

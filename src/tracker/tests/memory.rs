@@ -2,11 +2,13 @@
 
 use kiebitz_hardware::Observation;
 use kiebitz_protocol::{Element, Field};
+use shakmaty::CastlingMode;
 
 use super::gaps::{elements, journaled};
 use super::polled::found;
 use super::{START, World, wire};
 use crate::memory;
+use crate::position::State;
 use crate::tracker::Doubt;
 use crate::tracker::node::Standing;
 
@@ -149,6 +151,28 @@ fn a_damaged_memory_does_not_undo_what_stands() {
     world.dump().observe(Observation::MemoryAsked);
     memory_comes(&mut world, "e2. e4P e7. e5p b8. c6n f1. c4B");
     world.wait(3000).has_announced("Memory:");
+}
+
+/// The board falls silent seven seconds before its port closes, and the clock runs: so much time there was for these plies.
+#[test]
+fn what_was_played_in_a_silence_was_not_played_after_it() {
+    let mut world = World::new("..bqkb.r..pp.N..PpnP..p.....ppn.p....P.pN.......P.PKP.PPR.B.QB.R");
+    let fen = "2bqkb1r/2pp1N2/PpnP2p1/4ppn1/p4P1p/N7/P1PKP1PP/R1B1QB1R b k - 0 14";
+    let state = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
+    world.tracker.set_position(world.now, state);
+    let before = found(&world.fields);
+    world.clock(false, true);
+    world.wait(7000).observe(Observation::Closed {
+        reason: "silent".to_owned(),
+    });
+    let played = "c6. b4n e5. f4. e5P g5. f7n c1. b2B d8. g5q e2. e3P h4. h3p e1. b1Q";
+    goes_unheard(&mut world, played);
+    world.wait(300).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    world.wait(2000);
+    let elements = [before, elements(played), vec![Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_announced("Inferred: Nb4 fxe5 Nxf7 Bb2 Qg5+ e3 h3 Qb1");
 }
 
 /// White's bishop may be on its way when the last report that was held back comes, so its move is not beyond doubt.
