@@ -213,11 +213,7 @@ impl Tracker {
         let has = |checkpoint: &Checkpoint| {
             let since = checkpoint.sensors.missed(elements, checkpoint.halted, None);
             let since = since.filter(|(_, since)| !memory::begins_with_power(elements, since));
-            let has_changes = |since: &[Element]| {
-                let change = |element: &Element| matches!(element, Element::PieceChange { .. });
-                since.iter().any(change)
-            };
-            since.is_some_and(|(off, since)| off == 0 && has_changes(since))
+            since.is_some_and(|(off, since)| off == 0 && memory::changes(since).next().is_some())
         };
         if !self.checkpoint().is_some_and(has) {
             let agreed = self.earlier(unheard.heard_until).find(has);
@@ -296,10 +292,8 @@ impl Tracker {
     /// Takes in what a dump has shown that was kept, on the squares that the answer after it does not tell of.
     fn take_in_kept(&mut self, at: Timestamp, mut dump: Dump, told: &[Element]) {
         let before = *self.sensors.fields();
-        for element in told {
-            if let Element::PieceChange { field, .. } = element {
-                dump[field.index()] = before[field.index()];
-            }
+        for (field, _) in memory::changes(told) {
+            dump[field.index()] = before[field.index()];
         }
         self.disturbed = false;
         let changed = self.sensors.set_all(at, &dump);
@@ -414,10 +408,7 @@ impl Tracker {
         missed: &[Element],
         by: Recovery,
     ) {
-        let changes = missed
-            .iter()
-            .filter(|element| matches!(element, Element::PieceChange { .. }))
-            .count();
+        let changes = memory::changes(missed).count();
         let from = unheard.heard_until;
         let told = self.findings.len();
         self.announce_recovered(now, by, changes, from);

@@ -243,6 +243,7 @@ impl Tracker {
     ) -> bool {
         // Where squares are unexplained, the pieces may be on their way home, and nearly any ply explains some of them.
         let Some(tree) = self.tree() else { return false };
+        let number = tree.node(announced).ply;
         let sure = tree.node(announced).standing == Standing::Confirmed;
         let ends = tree.node(best).result.is_some();
         if !ends && self.unexplained() > if sure { 0 } else { IN_HANDS } {
@@ -264,7 +265,7 @@ impl Tracker {
         } else {
             Grounds::Reply
         };
-        if self.refutes(now, self.ply_of(announced)) {
+        if self.refutes(now, number) {
             return true;
         }
         let Some(ply) = self.describe(now, instead, grounds) else {
@@ -327,10 +328,6 @@ impl Tracker {
         if standing >= Standing::Announced {
             self.announce(now, Finding::Retracted { ply, reason });
         }
-    }
-
-    fn ply_of(&self, id: NodeId) -> u32 {
-        self.tree().map_or(0, |tree| tree.node(id).ply)
     }
 
     /// When `instead` will have stood long enough to replace `announced`.

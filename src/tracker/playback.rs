@@ -110,10 +110,8 @@ impl Tracker {
 
     /// Takes over what was shown and set up, without looking for moves in it.
     fn take_over(&mut self, now: Timestamp, elements: &[Element]) {
-        for element in elements {
-            if let Element::PieceChange { field, contents, .. } = *element {
-                self.sensors.set_field(now, field, contents);
-            }
+        for (field, contents) in memory::changes(elements) {
+            self.sensors.set_field(now, field, contents);
         }
     }
 
