@@ -105,6 +105,7 @@ impl Tree {
         let model = self.model();
         let announced = self.path(self.tip());
         let root = self.node(self.root()).ply;
+        let regular = !announced.iter().any(|id| self.node(*id).is_irregular());
         // What it costs to withdraw the announced plies from each of them on.
         let price = |at: usize| {
             let ply = self.node(announced[at]);
@@ -113,7 +114,9 @@ impl Tree {
                 && announced
                     .get(at + 2)
                     .is_some_and(|next| self.goes_on_from(announced[at], *next));
-            let done = ply.completed || ply.left;
+            // Where it stood for long, no hand was on its piece. What is no move may be put right later.
+            let left = ply.stood >= model.patience && !ply.landed.recorded && regular;
+            let done = ply.completed || left;
             let price = match (ply.clear && done && !on_its_way, ply.guessed) {
                 (true, _) => model.unlikely,
                 // One ply fewer does not make another guess better.

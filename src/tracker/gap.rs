@@ -186,12 +186,6 @@ impl Tracker {
 
     /// Judges what the board has shown since a gap; nothing else is known of the gap.
     fn judge_squares(&mut self, now: Timestamp) {
-        let patience = self.model.patience;
-        if let Some(line) = &mut self.line {
-            let tip = line.tree.tip();
-            let last = line.tree.node_mut(tip);
-            last.left |= last.shown && now.saturating_duration_since(last.since) >= patience;
-        }
         self.squares_changed(now);
         let last = self.sensors.recent().next_back().map(|change| change.when.at);
         self.quiet_since = last.map_or(now, |last| last.min(now));

@@ -63,8 +63,6 @@ pub(crate) struct Node {
     pub(super) closed: bool,
     /// Whether the ply is completed in the sense of the Laws.
     pub(crate) completed: bool,
-    /// It had stood for long when the board was heard again after a gap: no hand was on its piece.
-    pub(super) left: bool,
     /// An irregular move that a press speaks for. Without that it is a suspicion until it has a reply.
     pub(crate) backed: bool,
     /// Told although others were as credible.

@@ -175,6 +175,32 @@ fn what_was_played_in_a_silence_was_not_played_after_it() {
     world.has_announced("Inferred: Nb4 fxe5 Nxf7 Bb2 Qg5+ e3 h3 Qb1");
 }
 
+/// White's bishop came to f2 and went on to d4, both in a record, and Black's knight left d4 for f5 in between, where it stood
+/// for long. When it is lifted again, it is none that the bishop captured on d4.
+#[test]
+fn a_piece_that_stood_for_long_was_not_captured_before() {
+    let mut world = World::new("r.kqr.b.p.ppp.......nPpp.P.......P.nP.....b.......PP..PPRNK.RNBB");
+    let fen = "r1kqr1b1/p1ppp3/4nPpp/1P6/1P1nP3/2b5/2PP2PP/RNK1RNBB w - - 0 11";
+    let state = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
+    world.tracker.set_position(world.now, state);
+    let found = found(&world.fields);
+    let goes_on = |world: &mut World, before: &str, played: &str| {
+        world.wait(3000).observe(Observation::Closed {
+            reason: "unplugged".to_owned(),
+        });
+        goes_unheard(world, played);
+        world.wait(20_000).observe(Observation::Opened);
+        world.dump().observe(Observation::MemoryAsked);
+        let elements = [&found[..], &elements(before), &elements(played), &[Element::End]].concat();
+        world.observe(Observation::Memory { elements });
+    };
+    goes_on(&mut world, "", "g1. f2B");
+    world.wait(3000).shows("d4. f5n").wait(15_000);
+    goes_on(&mut world, "g1. f2B d4. f5n", "f2. e3B e3. d4B");
+    world.wait(3000).shows("f5.").wait(600).shows("h4n");
+    world.has_announced("Undecidable: Bf2 Nf5 Memory: Bd4 Nh4");
+}
+
 /// White's bishop may be on its way when the last report that was held back comes, so its move is not beyond doubt.
 #[test]
 fn a_piece_that_is_reported_late_may_have_come_just_now() {
