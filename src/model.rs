@@ -71,8 +71,8 @@ table! {
     reversed: Cost = 2000;
     /// What happens, but not in most games: a ply that no legal move explains; a piece that rested on another square on
     /// its way, or was lifted before that of its player's ply before; a ply that was pressed or followed by its player's
-    /// next, or stood for long, with nothing else on the board changed, and was not played after all; two plies that were taken back in the
-    /// order in which they were played.
+    /// next, or stood for long, with nothing else on the board changed, and was not played after all; two plies that were
+    /// taken back in the order in which they were played.
     unlikely: Cost = 650;
     /// What hands do every few moves: they go out before the other player's piece stands, or before it is lifted; a piece
     /// hovers over another square, rests on its way while the other player moves, or is captured before its square was

@@ -24,7 +24,7 @@ pub(super) enum Hearing {
 /// What is kept while the board's memory may still come, to find in it what was not heard.
 #[derive(Debug, Default)]
 pub(super) struct Unheard {
-    /// Until then everything was heard: until the port closed, or until the last checkpoint or answer.
+    /// Until then everything was heard: as long as a board was that went away, or until the last checkpoint or answer.
     pub(super) heard_until: Timestamp,
     /// Until then the clock was heard.
     pub(super) clock_until: Timestamp,
