@@ -11,6 +11,7 @@ use super::tree::Tree;
 use crate::model::{
     IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, PLIES_OF_PROOF, REMEMBERED_PLIES, SEARCH_INTERVAL, SEVERAL,
 };
+use crate::position::State;
 use crate::position::lines::{self, Found};
 
 /// Reconstructed plies, which later play may prove wrong.
@@ -202,12 +203,15 @@ impl Tracker {
     /// Takes back the plies after an earlier position of the line, if that position stands on the board again. Returns
     /// whether it does.
     fn restored(&mut self, now: Timestamp) -> bool {
-        let Some(line) = &mut self.line else { return false };
+        let Some(line) = &self.line else { return false };
         let board = self.sensors.board();
         let announced = line.tree.path(line.tree.tip());
-        // Where more was taken back in a gap than is left, the pieces were set up again for a game that begins alike.
+        // In a gap, the clock must agree. Where more was taken back than is left, the pieces were set up again for a game that
+        // begins alike.
         let (gap, last) = (self.gap_since.is_some(), line.tree.node(line.tree.tip()).ply);
-        let more_likely_another_game = |left: u32| gap && last.saturating_sub(left) > left;
+        let credible = |state: &State, left: u32| {
+            !gap || self.turn_fits(now, state.turn(), 0) && last.saturating_sub(left) <= left
+        };
         let back = announced
             .iter()
             .rev()
@@ -225,7 +229,7 @@ impl Tracker {
             };
             let node = line.tree.node(first);
             let (ply, reason) = (node.ply, withdrawal_of(&node.played));
-            if more_likely_another_game(ply - 1) {
+            if !credible(&line.tree.node(back).state, ply - 1) {
                 return false;
             }
             if self.refutes(now, ply) {
@@ -241,10 +245,11 @@ impl Tracker {
             .find(|at| line.passed[*at].board() == board);
         let Some(earlier) = earlier else { return false };
         let ply = u32::try_from(earlier).unwrap_or(u32::MAX);
-        if more_likely_another_game(ply) {
+        let state = line.passed[earlier].clone();
+        if !credible(&state, ply) {
             return false;
         }
-        let state = line.passed[earlier].clone();
+        let Some(line) = &mut self.line else { return false };
         line.passed.truncate(earlier);
         line.tree = Tree::new(self.model, state, ply, now);
         line.tree.update(&self.sensors, now);

@@ -432,3 +432,19 @@ fn castling_with_an_unknown_right_is_found_by_its_uci_until_the_king_moves() {
     }
     assert_eq!(walked.legal_move(&uci("d1h1")), None);
 }
+
+/// White plays Nf3 again in the gap, and presses after it. Until then the clock runs for White, as it does not where three
+/// plies were taken back.
+#[test]
+fn a_position_that_the_clock_contradicts_was_not_restored() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    let plies = ["e2. e4P", "e7. e5p", "g1. f3N", "b8. c6n", "f3. g1N", "c6. b8n"];
+    for (squares, whites_turn) in plies.into_iter().zip([false, true].into_iter().cycle()) {
+        world.wait(2000).shows(squares).wait(1000).clock(whites_turn, true);
+    }
+    world.announced.clear();
+    world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
+    world.clock(true, true).wait(4000).clock(false, true);
+    world.has_announced("Inferred: Nf3");
+}
