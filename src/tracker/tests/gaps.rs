@@ -441,7 +441,11 @@ fn a_position_that_the_clock_contradicts_was_not_restored() {
     world.clock(true, true);
     let plies = ["e2. e4P", "e7. e5p", "g1. f3N", "b8. c6n", "f3. g1N", "c6. b8n"];
     for (squares, whites_turn) in plies.into_iter().zip([false, true].into_iter().cycle()) {
-        world.wait(2000).shows(squares).wait(1000).clock(whites_turn, true);
+        world
+            .wait(2000)
+            .shows(squares)
+            .wait(1000)
+            .clock(whites_turn, true);
     }
     world.announced.clear();
     world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");

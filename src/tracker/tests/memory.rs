@@ -156,10 +156,7 @@ fn a_damaged_memory_does_not_undo_what_stands() {
 /// The board falls silent seven seconds before its port closes, and the clock runs: so much time there was for these plies.
 #[test]
 fn what_was_played_in_a_silence_was_not_played_after_it() {
-    let mut world = World::new("..bqkb.r..pp.N..PpnP..p.....ppn.p....P.pN.......P.PKP.PPR.B.QB.R");
-    let fen = "2bqkb1r/2pp1N2/PpnP2p1/4ppn1/p4P1p/N7/P1PKP1PP/R1B1QB1R b k - 0 14";
-    let state = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
-    world.tracker.set_position(world.now, state);
+    let mut world = given("2bqkb1r/2pp1N2/PpnP2p1/4ppn1/p4P1p/N7/P1PKP1PP/R1B1QB1R b k - 0 14");
     let before = found(&world.fields);
     world.clock(false, true);
     world.wait(7000).observe(Observation::Closed {
@@ -179,10 +176,7 @@ fn what_was_played_in_a_silence_was_not_played_after_it() {
 /// for long. When it is lifted again, it is none that the bishop captured on d4.
 #[test]
 fn a_piece_that_stood_for_long_was_not_captured_before() {
-    let mut world = World::new("r.kqr.b.p.ppp.......nPpp.P.......P.nP.....b.......PP..PPRNK.RNBB");
-    let fen = "r1kqr1b1/p1ppp3/4nPpp/1P6/1P1nP3/2b5/2PP2PP/RNK1RNBB w - - 0 11";
-    let state = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
-    world.tracker.set_position(world.now, state);
+    let mut world = given("r1kqr1b1/p1ppp3/4nPpp/1P6/1P1nP3/2b5/2PP2PP/RNK1RNBB w - - 0 11");
     let found = found(&world.fields);
     let goes_on = |world: &mut World, before: &str, played: &str| {
         world.wait(3000).observe(Observation::Closed {
@@ -226,6 +220,20 @@ fn a_piece_that_is_reported_late_may_have_come_just_now() {
     assert_eq!(tip(&world), Standing::Announced);
     world.wait(3000);
     assert_eq!(tip(&world), Standing::Confirmed);
+}
+
+/// A board that shows a position which an arbiter has given.
+fn given(fen: &str) -> World {
+    let placement = fen.split_whitespace().next().unwrap_or_default();
+    let squares = placement.chars().filter(|letter| *letter != '/');
+    let squares = squares.map(|letter| match letter.to_digit(10) {
+        Some(empty) => ".".repeat(empty as usize),
+        None => letter.to_string(),
+    });
+    let mut world = World::new(&squares.collect::<String>());
+    let state = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
+    world.tracker.set_position(world.now, state);
+    world
 }
 
 /// The squares come to show this, and nothing is reported.
