@@ -142,13 +142,12 @@ impl Tracker {
         if self.shown == Some((outcome, by)) {
             return false;
         }
-        let gap = self.gap_since.is_some();
         let stands = self.model.counts_after(sign.against);
         if stands.is_none_or(|stands| self.waits(now, sign.since + stands)) {
             return false;
         }
         self.shown = Some((outcome, by));
-        if gap && !self.disturbed {
+        if self.gap_since.is_some() && !self.disturbed {
             // What was played in it will not be found out any more.
             self.lose_line(now);
             self.close_gap(now, Recovery::Undecidable);
@@ -198,7 +197,8 @@ impl Tracker {
     }
 
     /// Both kings in the centre cannot arise in play; they show the result by the colour of their squares: light for
-    /// White, dark for Black, one of each for a draw. `before`: what stood there before the kings were moved.
+    /// White, dark for Black, one of each for a draw. `before`: what stood there before the kings were moved; `untold`: a
+    /// ply before them is still to be told.
     fn kings_in_centre(&self, before: &Board, untold: bool) -> Option<Sign> {
         let board = self.sensors.board();
         let outcome = outcome_of_kings(board)?;

@@ -1,7 +1,7 @@
 //! What the board's memory tells of what was not heard.
 
 use kiebitz_hardware::Observation;
-use kiebitz_protocol::{Element, Field};
+use kiebitz_protocol::Element;
 use shakmaty::CastlingMode;
 
 use super::gaps::{elements, journaled};
@@ -19,32 +19,17 @@ fn the_memory_confirms_the_last_announced_ply() {
     let (start, [e4, e5]) = journaled(&world, ["e2e4", "e7e5"]);
     let plies = [(&e4, true), (&e5, false)];
     world.tracker.resume(world.now, &start, plies, None);
-    for (field, letter) in [(E2, '.'), (E4, 'P'), (E7, '.'), (E5, 'p'), (G1, '.'), (F3, 'N')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
+    goes_unheard(&mut world, "e2. e4P e7. e5p g1. f3N");
     world.wait(20_000).observe(Observation::Opened);
     world.dump().observe(Observation::MemoryAsked);
-    let played = [moved(E2, E4, 'P'), moved(E7, E5, 'p'), moved(G1, F3, 'N')].concat();
-    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
-    world.observe(Observation::Memory { elements });
+    memory_comes(&mut world, "e2. e4P e7. e5p g1. f3N");
     world.has_announced("Memory: Nf3");
 }
 
 #[test]
 fn a_game_that_began_before_the_board_was_heard_is_read_from_the_memory() {
     let mut world = World::new("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
-    let (e2, e4, e7, e5, g1, f3) = (52, 36, 12, 28, 62, 45);
-    let elements = vec![
-        Element::StartPosition,
-        change(e2, '.'),
-        change(e4, 'P'),
-        change(e7, '.'),
-        change(e5, 'p'),
-        change(g1, '.'),
-        change(f3, 'N'),
-        Element::End,
-    ];
-    world.observe(Observation::Memory { elements });
+    memory_comes(&mut world, "e2. e4P e7. e5p g1. f3N");
     world.has_announced("e4 e5 Nf3");
 }
 
@@ -52,65 +37,20 @@ fn a_game_that_began_before_the_board_was_heard_is_read_from_the_memory() {
 #[test]
 fn what_the_memory_has_of_a_game_that_is_not_known_is_undecidable() {
     let mut world = World::new("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
-    let elements = [found(&world.fields), moved(D7, D6, 'p').to_vec()].concat();
-    let reason = "unplugged".to_owned();
-    world.observe(Observation::Closed { reason });
-    for (field, letter) in [(D7, '.'), (D6, 'p')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
-    world.wait(5000).observe(Observation::Opened);
-    world.dump().observe(Observation::MemoryAsked);
+    let elements = [found(&world.fields), elements("d7. d6p")].concat();
+    comes_back(&mut world, 5000, "d7. d6p");
     world.observe(Observation::Memory { elements });
     world.has_announced("Undecidable:");
 }
-
-const START_TAG: Element = Element::StartPosition;
-
-fn moved(from: u8, to: u8, piece: char) -> [Element; 2] {
-    [change(from, '.'), change(to, piece)]
-}
-
-fn change(field: u8, letter: char) -> Element {
-    Element::PieceChange {
-        contents: wire(letter),
-        field: Field::new(field).expect("a field"),
-        quick: false,
-    }
-}
-
-const A2: u8 = 48;
-const A3: u8 = 40;
-const B2: u8 = 49;
-const B3: u8 = 41;
-const C2: u8 = 50;
-const C3: u8 = 42;
-const E2: u8 = 52;
-const E4: u8 = 36;
-const E7: u8 = 12;
-const E5: u8 = 28;
-const G1: u8 = 62;
-const F3: u8 = 45;
-const B8: u8 = 1;
-const C6: u8 = 18;
-const D2: u8 = 51;
-const D3: u8 = 43;
-const D7: u8 = 11;
-const D6: u8 = 19;
 
 #[test]
 fn reports_held_back_by_the_memory_are_announced_in_order() {
     let mut world = World::new(START);
     world.misses("rnbqkbnrpppppppp....................P...........PPPP.PPPRNBQKBNR");
     world.announced.clear();
-    world.observe(Observation::Closed {
-        reason: "unplugged".to_owned(),
-    });
-    world.wait(20_000).observe(Observation::Opened);
-    world.dump();
-    world.observe(Observation::MemoryAsked);
+    comes_back(&mut world, 20_000, "");
     world.wait(4000);
-    let elements = [&[START_TAG][..], &moved(E2, E4, 'P'), &[Element::End]].concat();
-    world.observe(Observation::Memory { elements });
+    memory_comes(&mut world, "e2. e4P");
     // Three plies of four seconds in a tenth of one.
     world
         .shows("e7. e5p g1. f3N b8. c6n")
@@ -123,11 +63,8 @@ fn reports_held_back_by_the_memory_are_announced_in_order() {
 fn a_piece_that_is_drawn_in_late_reports_has_not_rested() {
     let mut world = World::new(START);
     world.clock(true, true).wait(2000).shows("e2. e4P").wait(1000);
-    world.clock(false, true).wait(1000).observe(Observation::Closed {
-        reason: "unplugged".to_owned(),
-    });
-    world.wait(20_000).observe(Observation::Opened);
-    world.dump().observe(Observation::MemoryAsked);
+    world.clock(false, true).wait(1000);
+    comes_back(&mut world, 20_000, "");
     world.wait(9000);
     memory_comes(&mut world, "e2. e4P");
     world.shows("e7. e6p").clock(true, true);
@@ -144,11 +81,7 @@ fn a_damaged_memory_does_not_undo_what_stands() {
         world.shows(squares).wait(4000);
     }
     world.announced.clear();
-    world.observe(Observation::Closed {
-        reason: "unplugged".to_owned(),
-    });
-    world.wait(20_000).observe(Observation::Opened);
-    world.dump().observe(Observation::MemoryAsked);
+    comes_back(&mut world, 20_000, "");
     memory_comes(&mut world, "e2. e4P e7. e5p b8. c6n f1. c4B");
     world.wait(3000).has_announced("Memory:");
 }
@@ -158,14 +91,9 @@ fn a_damaged_memory_does_not_undo_what_stands() {
 fn what_was_played_in_a_silence_was_not_played_after_it() {
     let mut world = given("2bqkb1r/2pp1N2/PpnP2p1/4ppn1/p4P1p/N7/P1PKP1PP/R1B1QB1R b k - 0 14");
     let before = found(&world.fields);
-    world.clock(false, true);
-    world.wait(7000).observe(Observation::Closed {
-        reason: "silent".to_owned(),
-    });
+    world.clock(false, true).wait(7000);
     let played = "c6. b4n e5. f4. e5P g5. f7n c1. b2B d8. g5q e2. e3P h4. h3p e1. b1Q";
-    goes_unheard(&mut world, played);
-    world.wait(300).observe(Observation::Opened);
-    world.dump().observe(Observation::MemoryAsked);
+    comes_back(&mut world, 300, played);
     world.wait(2000);
     let elements = [before, elements(played), vec![Element::End]].concat();
     world.observe(Observation::Memory { elements });
@@ -179,12 +107,7 @@ fn a_piece_that_stood_for_long_was_not_captured_before() {
     let mut world = given("r1kqr1b1/p1ppp3/4nPpp/1P6/1P1nP3/2b5/2PP2PP/RNK1RNBB w - - 0 11");
     let found = found(&world.fields);
     let goes_on = |world: &mut World, before: &str, played: &str| {
-        world.wait(3000).observe(Observation::Closed {
-            reason: "unplugged".to_owned(),
-        });
-        goes_unheard(world, played);
-        world.wait(20_000).observe(Observation::Opened);
-        world.dump().observe(Observation::MemoryAsked);
+        comes_back(world.wait(3000), 20_000, played);
         let elements = [&found[..], &elements(before), &elements(played), &[Element::End]].concat();
         world.observe(Observation::Memory { elements });
     };
@@ -199,15 +122,7 @@ fn a_piece_that_stood_for_long_was_not_captured_before() {
 #[test]
 fn a_piece_that_is_reported_late_may_have_come_just_now() {
     let mut world = World::new(START);
-    world.observe(Observation::Closed {
-        reason: "unplugged".to_owned(),
-    });
-    world.wait(20_000);
-    for (field, letter) in [(E2, '.'), (E4, 'P'), (E7, '.'), (E5, 'p')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
-    world.observe(Observation::Opened);
-    world.dump().observe(Observation::MemoryAsked);
+    comes_back(&mut world, 20_000, "e2. e4P e7. e5p");
     world.wait(4000);
     let elements = vec![Element::PowerUp, Element::End];
     world.observe(Observation::Memory { elements });
@@ -236,6 +151,16 @@ fn given(fen: &str) -> World {
     world
 }
 
+/// The port closes. When it opens, so many milliseconds later, the squares have come to show this; the memory is asked for.
+fn comes_back(world: &mut World, millis: u64, squares: &str) {
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    goes_unheard(world, squares);
+    world.wait(millis).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+}
+
 /// The squares come to show this, and nothing is reported.
 fn goes_unheard(world: &mut World, squares: &str) {
     for (field, contents) in memory::changes(&elements(squares)) {
@@ -245,7 +170,7 @@ fn goes_unheard(world: &mut World, squares: &str) {
 
 /// The memory comes, and holds this since the start position.
 fn memory_comes(world: &mut World, played: &str) {
-    let elements = [&[START_TAG][..], &elements(played), &[Element::End]].concat();
+    let elements = [&[Element::StartPosition][..], &elements(played), &[Element::End]].concat();
     world.observe(Observation::Memory { elements });
 }
 
@@ -253,13 +178,7 @@ fn memory_comes(world: &mut World, played: &str) {
 fn remembers(world: &mut World, before: &str, played: &str) {
     world.announced.clear();
     world.settled = 0;
-    world.observe(Observation::Closed {
-        reason: "unplugged".to_owned(),
-    });
-    world.wait(12_000);
-    goes_unheard(world, played);
-    world.observe(Observation::Opened);
-    world.dump().observe(Observation::MemoryAsked);
+    comes_back(world, 12_000, played);
     memory_comes(world, &format!("{before} {played}"));
 }
 
@@ -335,15 +254,7 @@ fn a_piece_that_goes_on_to_a_capture_has_not_moved_before() {
 #[test]
 fn what_was_shown_while_a_memory_was_awaited_in_vain_was_watched() {
     let mut world = World::new(START);
-    world.observe(Observation::Closed {
-        reason: "unplugged".to_owned(),
-    });
-    world.wait(20_000);
-    for (field, letter) in [(E2, '.'), (E4, 'P')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
-    world.observe(Observation::Opened);
-    world.dump().observe(Observation::MemoryAsked);
+    comes_back(&mut world, 20_000, "e2. e4P");
     for reports in ["e7. e5p", "f1. c4B", "a7. a6p", "c4. b5B"] {
         world.wait(1500).shows(reports);
     }
@@ -358,20 +269,14 @@ fn a_port_that_closes_again_before_the_memory_comes_is_the_same_gap() {
     };
     world.shows("e2. e4P").wait(4000).observe(unplugged());
     world.wait(20_000);
-    for (field, letter) in [(E7, '.'), (E5, 'p')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
+    goes_unheard(&mut world, "e7. e5p");
     world.observe(Observation::Opened);
     world.dump().wait(300).observe(unplugged());
     world.wait(20_000);
-    for (field, letter) in [(G1, '.'), (F3, 'N')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
+    goes_unheard(&mut world, "g1. f3N");
     world.observe(Observation::Opened);
     world.dump().observe(Observation::MemoryAsked);
-    let played = [moved(E2, E4, 'P'), moved(E7, E5, 'p'), moved(G1, F3, 'N')].concat();
-    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
-    world.observe(Observation::Memory { elements });
+    memory_comes(&mut world, "e2. e4P e7. e5p g1. f3N");
     world.has_announced("e4 Memory: e5 Nf3");
 }
 
@@ -381,13 +286,10 @@ fn lost_reports_are_read_from_the_memory_and_the_line_is_followed_again() {
     let mut world = World::new(START);
     world.dump().wait(4000);
     // e2 to e4 is not reported.
-    world.fields[usize::from(E2)] = None;
-    world.fields[usize::from(E4)] = wire('P');
+    goes_unheard(&mut world, "e2. e4P");
     world.shows("e7. e5p").wait(1000).dump();
     world.wait(300).observe(Observation::MemoryAsked);
-    let played = [moved(E2, E4, 'P'), moved(E7, E5, 'p')].concat();
-    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
-    world.observe(Observation::Memory { elements });
+    memory_comes(&mut world, "e2. e4P e7. e5p");
     // What was announced already is not announced again.
     world.wait(3000).has_announced("e4 e5 Memory:");
 }
@@ -402,7 +304,7 @@ fn a_reconstructed_line_that_was_refuted_does_not_come_back() {
     let listed = found(&world.fields);
     world.shows("d7. d6p").wait(6000);
     world.observe(Observation::MemoryAsked);
-    let elements = [listed, moved(D7, D6, 'p').to_vec(), vec![Element::End]].concat();
+    let elements = [listed, elements("d7. d6p"), vec![Element::End]].concat();
     world.observe(Observation::Memory { elements });
     world.has_announced("e4 Inferred: e5 withdrawn Undecidable: Memory:");
 }
@@ -419,18 +321,10 @@ fn a_position_found_with_the_power_may_have_been_reached_again() {
     for squares in [&["e2. e4P", "e7. e5p"][..], &out, &back].concat() {
         world.shows(squares).wait(4000);
     }
-    let reason = "unplugged".to_owned();
-    world.observe(Observation::Closed { reason });
-    for (field, letter) in [(C6, '.'), (B8, 'n')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
+    goes_unheard(&mut world, "c6. b8n");
     let listed = found(&world.fields);
-    for (field, letter) in [(D2, '.'), (D3, 'P')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
-    world.wait(20_000).observe(Observation::Opened);
-    world.dump().observe(Observation::MemoryAsked);
-    let elements = [listed, moved(D2, D3, 'P').to_vec(), vec![Element::End]].concat();
+    comes_back(&mut world, 20_000, "d2. d3P");
+    let elements = [listed, elements("d2. d3P"), vec![Element::End]].concat();
     world.observe(Observation::Memory { elements });
     world.has_announced("e4 e5 Nf3 Nc6 Nc3 Nf6 Ng1 Ng8 Nb1 Inferred: Nb8 d3");
 }
@@ -439,10 +333,7 @@ fn a_position_found_with_the_power_may_have_been_reached_again() {
 #[test]
 fn nothing_is_known_of_a_time_without_power_at_a_start_position() {
     let mut world = World::new(START);
-    let reason = "unplugged".to_owned();
-    world.observe(Observation::Closed { reason });
-    world.wait(20_000).observe(Observation::Opened);
-    world.dump().observe(Observation::MemoryAsked);
+    comes_back(&mut world, 20_000, "");
     let elements = [found(&world.fields), vec![Element::End]].concat();
     world.observe(Observation::Memory { elements });
     world.has_announced("Undecidable:");
@@ -453,21 +344,10 @@ fn nothing_is_known_of_a_time_without_power_at_a_start_position() {
 fn lost_reports_that_look_like_a_jolt_are_read_from_the_memory() {
     let mut world = World::new(START);
     world.dump().wait(4000);
-    let pawns = [(A2, A3), (B2, B3), (C2, C3), (D2, D3)];
-    let knight = [(B8, C6), (C6, B8), (B8, C6), (C6, B8)];
-    let played = pawns
-        .iter()
-        .zip(knight)
-        .map(|(&(from, to), (out, back))| [moved(from, to, 'P'), moved(out, back, 'n')].concat());
-    let played: Vec<Vec<Element>> = played.collect();
-    for element in played.concat() {
-        if let Element::PieceChange { field, contents, .. } = element {
-            world.fields[field.index()] = contents;
-        }
-    }
+    let played = "a2. a3P b8. c6n b2. b3P c6. b8n c2. c3P b8. c6n d2. d3P c6. b8n";
+    goes_unheard(&mut world, played);
     world.dump().wait(300).observe(Observation::MemoryAsked);
-    let elements = [&[START_TAG][..], &played.concat(), &[Element::End]].concat();
-    world.observe(Observation::Memory { elements });
+    memory_comes(&mut world, played);
     world.has_announced("a3 Nc6 b3 Nb8 c3 Nc6 d3 Memory: Nb8");
 }
 
@@ -476,14 +356,10 @@ fn lost_reports_that_look_like_a_jolt_are_read_from_the_memory() {
 fn a_ply_that_was_withdrawn_wrongly_is_announced_again() {
     let mut world = World::new(START);
     world.shows("g1. f3N").wait(4000).dump().wait(4000);
-    for (field, letter) in [(E7, '.'), (E5, 'p')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
+    goes_unheard(&mut world, "e7. e5p");
     world.shows("f3. g1N").wait(3000).dump();
     world.wait(300).observe(Observation::MemoryAsked);
-    let played = [moved(G1, F3, 'N'), moved(E7, E5, 'p'), moved(F3, G1, 'N')].concat();
-    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
-    world.observe(Observation::Memory { elements });
+    memory_comes(&mut world, "g1. f3N e7. e5p f3. g1N");
     world.has_announced("Nf3 taken back Nf3 e5 Ng1 Memory:");
 }
 
@@ -491,12 +367,7 @@ fn a_ply_that_was_withdrawn_wrongly_is_announced_again() {
 #[test]
 fn reports_lost_soon_after_a_gap_are_read_from_the_memory_as_well() {
     let mut world = World::new(START);
-    world.shows("e2. e4P").wait(4000).observe(Observation::Closed {
-        reason: "unplugged".to_owned(),
-    });
-    world.wait(20_000).observe(Observation::Opened);
-    goes_unheard(&mut world, "e7. e5p");
-    world.dump().observe(Observation::MemoryAsked);
+    comes_back(world.shows("e2. e4P").wait(4000), 20_000, "e7. e5p");
     memory_comes(&mut world, "e2. e4P e7. e5p");
     world.wait(3000);
     // The knights' moves are not reported; the pawns that follow could have moved before them.
@@ -563,17 +434,9 @@ fn a_gap_begins_where_all_was_known() {
 fn reports_lost_before_a_gap_are_read_from_the_memory_with_it() {
     let mut world = World::new(START);
     world.dump().wait(4000);
-    for (field, letter) in [(G1, '.'), (F3, 'N'), (B8, '.'), (C6, 'n'), (D2, '.'), (D3, 'P')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
-    world.dump().wait(50).observe(Observation::Closed {
-        reason: "unplugged".to_owned(),
-    });
-    world.wait(20_000).observe(Observation::Opened);
-    world.dump().observe(Observation::MemoryAsked);
-    let played = [moved(D2, D3, 'P'), moved(B8, C6, 'n'), moved(G1, F3, 'N')].concat();
-    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
-    world.observe(Observation::Memory { elements });
+    goes_unheard(&mut world, "g1. f3N b8. c6n d2. d3P");
+    comes_back(world.dump().wait(50), 20_000, "");
+    memory_comes(&mut world, "d2. d3P b8. c6n g1. f3N");
     world.has_announced("d3 Nc6 Nf3 Memory:");
 }
 
@@ -584,14 +447,10 @@ fn a_journal_that_contradicts_the_memory_is_corrected() {
     let (start, plies) = journaled(&world, ["e2e4", "e7e5"]);
     let settled = plies.iter().map(|ply| (ply, true));
     world.tracker.resume(world.now, &start, settled, None);
-    for (field, letter) in [(E2, '.'), (E4, 'P'), (D7, '.'), (D6, 'p'), (G1, '.'), (F3, 'N')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
+    goes_unheard(&mut world, "e2. e4P d7. d6p g1. f3N");
     world.wait(20_000).observe(Observation::Opened);
     world.dump().observe(Observation::MemoryAsked);
-    let played = [moved(E2, E4, 'P'), moved(D7, D6, 'p'), moved(G1, F3, 'N')].concat();
-    let elements = [&[START_TAG][..], &played, &[Element::End]].concat();
-    world.observe(Observation::Memory { elements });
+    memory_comes(&mut world, "e2. e4P d7. d6p g1. f3N");
     world.has_announced("no, d6 Nf3 Memory:");
 }
 
@@ -606,16 +465,11 @@ fn pieces_put_home_in_a_gap_while_the_clock_is_stopped_are_no_moves() {
     world.clock(false, false).wait(2000).observe(Observation::Closed {
         reason: "unplugged".to_owned(),
     });
-    for (field, letter) in [(C6, '.'), (B8, 'n'), (F3, '.'), (G1, 'N')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
+    goes_unheard(&mut world, "c6. b8n f3. g1N");
     world.wait(20_000).observe(Observation::Opened);
     world.clock(false, false);
     world.dump().observe(Observation::MemoryAsked);
-    let played = [moved(E2, E4, 'P'), moved(B8, C6, 'n'), moved(G1, F3, 'N')].concat();
-    let home = [moved(C6, B8, 'n'), moved(F3, G1, 'N')].concat();
-    let elements = [&[START_TAG][..], &played, &home, &[Element::End]].concat();
-    world.observe(Observation::Memory { elements });
+    memory_comes(&mut world, "e2. e4P b8. c6n g1. f3N c6. b8n f3. g1N");
     assert_eq!(world.announced.join(" "), "e4 Nc6 Nf3 Memory:");
 }
 
@@ -631,25 +485,9 @@ fn a_promoted_piece_that_is_taken_at_once_is_read_from_the_memory() {
         .wait(3000);
     world.has_announced("a3 a6");
     let before = found(&world.fields);
-    world.observe(Observation::Closed {
-        reason: "restart".to_owned(),
-    });
-    let changes = [(5, '.'), (12, '.'), (5, '.'), (5, 'k'), (4, '.')];
-    let changes = changes.map(|(field, letter)| change(field, letter)).to_vec();
-    for (field, letter) in [(12, '.'), (5, 'k'), (4, '.'), (A3, '.'), (32, 'P')] {
-        world.fields[usize::from(field)] = wire(letter);
-    }
-    world.wait(20_000).observe(Observation::Opened);
-    world.dump().observe(Observation::MemoryAsked);
-    let a6 = moved(8, 16, 'p').to_vec();
-    let elements = [
-        before,
-        a6,
-        changes,
-        moved(A3, 32, 'P').to_vec(),
-        vec![Element::End],
-    ]
-    .concat();
+    let played = "f8. e7. f8. f8k e8. a3. a4P";
+    comes_back(&mut world, 20_000, played);
+    let elements = [before, elements("a7. a6p"), elements(played), vec![Element::End]].concat();
     world.observe(Observation::Memory { elements });
     world.wait(3000).has_announced("a3 a6 Memory: exf8=Q+ Kxf8 a4");
 }
