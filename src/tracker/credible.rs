@@ -65,10 +65,7 @@ impl Tree {
         let dead = node.unread.without(known).any();
         // A square that is not dead after all has not read a piece.
         let revived = known.without(node.unread).any();
-        let odd = [node.hidden, dead, revived]
-            .into_iter()
-            .filter(|odd| *odd)
-            .count();
+        let odd = usize::from(node.hidden) + usize::from(dead) + usize::from(revived);
         model.ply + timing + node.stray + unlikely * model.unlikely + odd * model.odd
     }
 

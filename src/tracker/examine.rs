@@ -220,11 +220,8 @@ impl Tracker {
             .chain(std::iter::once(line.tree.root()))
             .find(|id| line.tree.node(*id).state.board() == board);
         if let Some(back) = back {
-            let Some(first) = announced
-                .iter()
-                .copied()
-                .find(|id| line.tree.node(*id).parent == Some(back))
-            else {
+            let told = |node: &Node| node.standing >= Standing::Announced;
+            let Some(first) = line.tree.find_after(back, told) else {
                 return false;
             };
             let node = line.tree.node(first);
@@ -393,11 +390,9 @@ impl Tracker {
     /// their way, and nothing will confirm them now.
     fn withdraw_unconfirmed(&mut self, now: Timestamp, from: Timestamp) {
         let Some(line) = &self.line else { return };
-        let announced = line.tree.path(line.tree.tip());
-        let confirmed = announced
-            .iter()
-            .rposition(|id| line.tree.node(*id).standing == Standing::Confirmed);
-        let Some(first) = announced.get(confirmed.map_or(0, |last| last + 1)).copied() else {
+        let announced = line.tree.path(line.tree.tip()).into_iter().rev();
+        let open = |id: &NodeId| line.tree.node(*id).standing != Standing::Confirmed;
+        let Some(first) = announced.take_while(open).last() else {
             return;
         };
         let node = line.tree.node(first);

@@ -157,11 +157,7 @@ impl Tracker {
             // and longer if it hides the move before it.
             let hidden = tree.path(best).iter().any(|id| tree.node(*id).hidden);
             let at = tree.node(best).since + if hidden { self.model.pause } else { ONE_SCAN_APART };
-            let at = if node.is_irregular() {
-                at.max(node.since + self.model.rest)
-            } else {
-                at
-            };
+            let at = at.max(node.since + self.model.rest * u32::from(node.is_irregular()));
             let Some(backed) = self.backed_at(next, best) else {
                 return Ready::Not;
             };
@@ -338,23 +334,15 @@ impl Tracker {
         if best == instead && !node.shown && !node.inferred {
             return None;
         }
-        let rest = if tree.node(announced).standing == Standing::Confirmed {
-            // A line without the confirmed ply, which the board has shown exactly ply after ply, proves more than a quiet
-            // board.
-            let line = tree.path(best);
-            let shown = line
-                .iter()
-                .filter(|id| **id >= instead && tree.node(**id).exact)
-                .count();
-            if shown >= A_FEW {
-                ONE_SCAN_APART
-            } else {
-                self.model.rest
-            }
-        } else if node.is_irregular() {
-            self.model.rest
-        } else if best != instead && tree.node(announced).stood > ONE_SCAN_APART {
-            // A captured piece that was pushed aside looks as if it had moved there, until it is taken off the board.
+        let sure = tree.node(announced).standing == Standing::Confirmed;
+        // A line without that ply, which the board has shown exactly ply after ply, proves more than a quiet board.
+        let exact = |id: &NodeId| *id >= instead && tree.node(*id).exact;
+        let shown = tree.path(best).into_iter().filter(exact).count();
+        // A captured piece that was pushed aside looks as if it had moved there, until it is taken off the board.
+        let aside = best != instead && tree.node(announced).stood > ONE_SCAN_APART;
+        let rest = if sure && shown >= A_FEW {
+            ONE_SCAN_APART
+        } else if sure || aside || node.is_irregular() {
             self.model.rest
         } else if best != instead || self.pressed_since(node.mover(), node.lifted_at).is_some() {
             self.model.settle
@@ -394,12 +382,9 @@ impl Tracker {
         let hidden = tree.node(id).hidden;
         self.habits.note(tree.node(id), &self.sensors);
         let path = tree.path(id);
-        let before = path.len().checked_sub(2).map(|at| path[at]);
-        let own_last = path
-            .len()
-            .checked_sub(3)
-            .map(|at| path[at])
-            .filter(|id| !tree.node(*id).completed);
+        let mut earlier = path.into_iter().rev().skip(1);
+        let before = earlier.next();
+        let own_last = earlier.next().filter(|id| !tree.node(*id).completed);
         if let Some(own_last) = own_last {
             self.complete(now, own_last, Completion::OwnNextMove, None);
         }

@@ -145,22 +145,16 @@ impl Node {
         self.result = kings
             .any()
             .then(|| cost_of_result(self.state.board(), self.landed.at, kings, sensors, model));
-        self.differs = sensors
-            .differing(self.state.board())
-            .without(self.unread.without(sensors.board().occupied()))
-            .without(kings);
+        let silent = self.unread.without(sensors.board().occupied());
+        self.differs = sensors.differing(self.state.board()).without(silent | kings);
         let nothing = self.differs.without(self.state.board().occupied());
         self.strangers.clear();
         let strangers = nothing
             .into_iter()
             .filter_map(|square| Some((sensors.board().piece_at(square)?, sensors.changed_at(square))));
         self.strangers.extend(strangers);
-        let met = self.footprint.is_none_or(|footprint| {
-            let unmet = footprint.unmet(sensors.board());
-            unmet
-                .without(self.unread.without(sensors.board().occupied()))
-                .is_empty()
-        });
+        let unmet = self.footprint.map(|footprint| footprint.unmet(sensors.board()));
+        let met = unmet.is_none_or(|unmet| unmet.without(silent).is_empty());
         if self.shown {
             self.stood = self.stood.max(now.saturating_duration_since(self.since));
         } else if met {
