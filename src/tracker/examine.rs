@@ -142,7 +142,8 @@ impl Tracker {
         let (tree, doubt, searches) = (&line.tree, line.doubt.is_some(), line.examined);
         let tip = tree.tip();
         let gap = self.gap_since.is_some();
-        if self.disturbed || (!gap && tree.best() != tip) || tree.node(tip).differs.is_empty() {
+        let told = searches > MAX_UNSEEN_PLIES || tree.node(tip).differs.is_empty();
+        if self.disturbed || (!gap && tree.best() != tip) || told {
             return false;
         }
         // A piece that has moved since the dump may still be on its way.
@@ -327,6 +328,11 @@ impl Tracker {
         let (since, fits) = (node.since, self.turn_fits(now, node.state.turn(), plies));
         if !fits || self.leaves_out_what_was_seen(now, from, &moves) {
             return false;
+        }
+        if self.playback.is_some_and(|playback| playback.goes_on) {
+            // It may have been a moment of a motion: the rest of the record tells.
+            self.note_examined(MAX_UNSEEN_PLIES + 1);
+            return true;
         }
         let path = self.tree().map(|tree| tree.path(tree.tip()));
         if let Some(on_its_way) = path.and_then(|path| path.into_iter().find(|id| *id > from)) {

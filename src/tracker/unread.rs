@@ -81,7 +81,9 @@ fn missing_since(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Op
         read -= usize::from(change.after == Some(piece)).min(read);
         read += usize::from(change.before == Some(piece));
         if read >= all {
-            return Some(change.when.at);
+            // A record does not say for how long: it was there until the last that the record tells of.
+            let last = sensors.recent().rfind(|told| told.when.recorded);
+            return Some(last.filter(|_| change.when.recorded).unwrap_or(change).when.at);
         }
     }
     candidate.m.from().map(|from| sensors.changed_at(from))

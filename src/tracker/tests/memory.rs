@@ -126,7 +126,7 @@ fn a_piece_that_is_reported_late_may_have_come_just_now() {
     world.wait(4000);
     let elements = vec![Element::PowerUp, Element::End];
     world.observe(Observation::Memory { elements });
-    world.shows("f1. c4B").wait(300);
+    world.shows("f1. c4B").wait(1800);
     assert_eq!(world.announced.join(" "), "Inferred: e4 e5 Bc4");
     let tip = |world: &World| {
         let tree = &world.tracker.line.as_ref().expect("a line").tree;
@@ -218,6 +218,32 @@ fn a_captured_piece_that_is_taken_away_has_not_moved() {
     let played = "d5Q' f3.' b7.' b6p' d5.' b7Q' b6. a6. a5p' g2. g3P' h7. h6p'";
     remembers(&mut world, &before.join(" "), played);
     world.has_announced("Memory: Qxb7 a5 g3 h6");
+}
+
+/// Black captures the bishop before its square is scanned, so that the record has nothing of Bc4. It does not tell either for
+/// how long the bishop was gone: no square that does not read it comes into it.
+#[test]
+fn a_ply_that_a_record_leaves_out_is_told_at_once() {
+    let mut world = World::new(START);
+    let before = ["e2. e4P", "b8. c6n", "a2. a3P", "c6. a5n"];
+    for squares in before {
+        world.shows(squares).wait(4000);
+    }
+    remembers(&mut world, &before.join(" "), "f1. a5. c4n");
+    world.has_announced("Memory: Bc4 Nxc4");
+}
+
+/// The dump comes while Black draws a bishop over b2. The rest of its way is reported late, after a memory without what was
+/// played in the gap.
+#[test]
+fn a_piece_that_a_dump_shows_on_its_way_has_not_stood_there() {
+    let mut world = given("4k3/8/8/8/8/b4K2/8/2B5 w - - 0 1");
+    world.wait(3000);
+    comes_back(&mut world, 20_000, "f3. g4K a3. c1. b2b");
+    world.wait(3000);
+    let elements = vec![Element::PowerUp, Element::End];
+    world.observe(Observation::Memory { elements });
+    world.shows("b2. c1b").has_announced("Inferred: Kg4 Bxc1");
 }
 
 /// A bishop is drawn, and in its way the record has a pause that nobody made.
