@@ -217,6 +217,15 @@ impl Tracker {
         last.is_some_and(|change| change.after.is_some())
     }
 
+    /// Whether plies of both sides have led from another placement to what stands on the board.
+    pub(super) fn has_led_back(&self) -> bool {
+        let mut trees = self.joining.iter().flat_map(|joining| &joining.trees);
+        trees.any(|tree| {
+            let best = tree.node(tree.best());
+            best.ply as usize >= PLIES_OF_PROOF && best.differs.is_empty()
+        })
+    }
+
     /// Measures what may have been played since against what the sensors now show.
     pub(super) fn follow_joining(&mut self, now: Timestamp) {
         if let Some(joining) = &mut self.joining {

@@ -55,10 +55,12 @@ impl Tracker {
     /// Takes one step along the line: announces, amends, withdraws or confirms a ply. Returns whether it did.
     fn step_along_line(&mut self, now: Timestamp) -> bool {
         let known = !self.may_miss_reports();
+        // Over a gap, plies may have led back to the same position.
+        let led_back = self.gap_since.is_some() && self.has_led_back();
         let Some(line) = &mut self.line else { return false };
         let tree = &line.tree;
         let (tip, best) = (tree.tip(), tree.best());
-        if known && tip == best && tree.node(tip).differs.is_empty() {
+        if known && !led_back && tip == best && tree.node(tip).differs.is_empty() {
             line.lost = None;
             self.nothing_was_missed(now);
         }

@@ -67,6 +67,31 @@ fn a_game_goes_on_after_a_gap_that_cannot_be_explained() {
     world.has_announced("e4 Undecidable: goes on: h4 d5");
 }
 
+/// Five plies lead back to the last known position. The last two of them were seen, so that it was not left as it stood.
+#[test]
+fn plies_that_lead_back_over_a_gap_are_told() {
+    let mut world = World::new(START);
+    world
+        .clock(true, true)
+        .shows("e2. e4P")
+        .wait(2000)
+        .clock(false, true);
+    world.shows("e7. e5p").wait(2000).clock(true, true).wait(2000);
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    // Bc4 Qh4 Bd3
+    let missed = "rnb.kbnrpppp.ppp............p.......P..q...B....PPPP.PPPRNBQK.NR";
+    for (field, letter) in world.fields.iter_mut().zip(missed.chars()) {
+        *field = wire(letter);
+    }
+    world.wait(60_000).observe(Observation::Opened);
+    world.clock(false, true).dump().wait(3000);
+    world.shows("h4. d8q").wait(900).clock(true, true).wait(900);
+    world.shows("d3. f1B").wait(3000).dump();
+    world.has_announced("e4 e5 Undecidable: goes on: Qd8 Bf1");
+}
+
 /// In a blitz game nobody rests for seconds, so the moves show themselves whose turn it was.
 #[test]
 fn a_game_goes_on_after_a_gap_though_nobody_rests() {
