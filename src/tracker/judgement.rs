@@ -142,7 +142,9 @@ impl Tracker {
         if node.landed.is_late() && now < asked_by {
             return Ready::At(asked_by);
         }
-        if tree.is_ambiguous(next, best) && now < node.lifted_at + self.model.unclear {
+        // Once kings show the result, nothing more will tell.
+        let tells = tree.node(best).result.is_none();
+        if tells && tree.is_ambiguous(next, best) && now < node.lifted_at + self.model.unclear {
             return Ready::At(node.lifted_at + self.model.unclear);
         }
         if node.is_unread() && best == next && self.pressed_since(node.mover(), node.lifted_at).is_none() {

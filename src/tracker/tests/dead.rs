@@ -20,6 +20,16 @@ fn where_a_piece_on_a_dead_square_went_is_told_once_it_goes_on() {
     world.has_announced("e4 Nf6 d4 Nxe4");
 }
 
+/// Once the game is over, the knight will not go on.
+#[test]
+fn where_a_piece_on_a_dead_square_went_is_told_before_the_result() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(600);
+    world.shows("g8.").wait(5000).shows("d2. d4P").wait(3000);
+    world.shows("e1. d5K e8. e5k");
+    world.has_announced("e4 Nf6 d4 1/2-1/2");
+}
+
 #[test]
 fn a_piece_that_can_have_gone_to_one_dead_square_only_went_there() {
     let mut world = World::new(START);
