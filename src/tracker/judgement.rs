@@ -156,6 +156,10 @@ impl Tracker {
         {
             return Ready::At(held + self.model.doubt);
         }
+        let fresh = unexplained & self.sensors.touched_since(node.lifted_at);
+        if !node.is_irregular() && self.shown_again(node, fresh) {
+            return stand(Caution::MayBeDrawn);
+        }
         if best != next {
             // A piece that is drawn on can look like a reply while it crosses a square. So the reply must stand as well,
             // and longer if it hides the move before it.
@@ -172,10 +176,6 @@ impl Tracker {
         }
         if node.is_irregular() {
             return wait(self.model.rest, Grounds::Press);
-        }
-        let fresh = node.differs & self.sensors.touched_since(node.lifted_at);
-        if self.shown_again(node, fresh) {
-            return stand(Caution::MayBeDrawn);
         }
         let lifted = fresh.without(self.sensors.board().occupied());
         let mover_holds_more = (lifted & node.state.board().by_color(node.mover())).any();
