@@ -341,7 +341,7 @@ impl Board {
         while let Some((now, finding)) = self.tracker.poll_finding() {
             self.referee.handle(now, finding);
         }
-        self.referee.polled(self.tracker.polled_until());
+        self.referee.polled(self.tracker.silent_since());
         for ruling in self.referee.take_rulings() {
             if self.is_early(&ruling.event) {
                 self.early.push(ruling);

@@ -274,18 +274,19 @@ impl Tracker {
         deadlines.into_iter().flatten().min()
     }
 
-    /// Until when it is known what happened on a board that is silent between two polls: silence then proves nothing.
-    pub(crate) fn polled_until(&self) -> Option<Timestamp> {
-        let polled = self.polled.as_ref().filter(|_| self.hearing.unheard().is_none());
-        polled.map(|polled| polled.known_until)
+    /// Until when it is known what happened, where silence proves nothing: on a board that is silent between two polls, that is
+    /// away, or that is to tell from its memory what was not heard.
+    pub(crate) fn silent_since(&self) -> Option<Timestamp> {
+        match (self.hearing.unheard(), &self.polled) {
+            (Some(unheard), _) => Some(unheard.heard_until),
+            (None, polled) => polled.as_ref().map(|polled| polled.known_until),
+        }
     }
 
-    /// Until when it is known what happened, on a board that does not tell at once, or not at all.
+    /// The same where no memory is awaited that will tell of it.
     fn known_until(&self) -> Option<Timestamp> {
-        match &self.hearing {
-            Hearing::Away(unheard) => Some(unheard.heard_until),
-            _ => self.polled_until(),
-        }
+        let awaited = matches!(self.hearing, Hearing::AwaitingMemory(..));
+        self.silent_since().filter(|_| !awaited)
     }
 
     /// Takes note that time has passed without an observation.

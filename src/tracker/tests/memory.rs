@@ -310,12 +310,14 @@ fn a_port_that_closes_again_before_the_memory_comes_is_the_same_gap() {
 #[test]
 fn lost_reports_are_read_from_the_memory_and_the_line_is_followed_again() {
     let mut world = World::new(START);
-    world.dump().wait(4000);
+    let known_until = world.dump().now;
     // e2 to e4 is not reported.
-    goes_unheard(&mut world, "e2. e4P");
+    goes_unheard(world.wait(4000), "e2. e4P");
     world.shows("e7. e5p").wait(1000).dump();
     world.wait(300).observe(Observation::MemoryAsked);
+    assert_eq!(world.tracker.silent_since(), Some(known_until));
     memory_comes(&mut world, "e2. e4P e7. e5p");
+    assert_eq!(world.tracker.silent_since(), None);
     // What was announced already is not announced again.
     world.wait(3000).has_announced("e4 e5 Memory:");
 }
