@@ -8,7 +8,7 @@ use super::credible::strain_of;
 use super::made::{Timing, was_shown};
 use super::node::{Node, NodeId, Played, Standing};
 use super::sensors::{Sensors, Since};
-use super::way::{had_gone_on, stood_elsewhere, stray};
+use super::way::{stood_elsewhere, stray};
 use crate::model::{MAX_READINGS, Model, REMEMBERED_PLIES, TWO_MOVES};
 use crate::position::{Footprint, PossibleMove, State};
 
@@ -263,8 +263,7 @@ impl Tree {
             let died = self.died_under_piece(&node, sensors);
             node.unread.extend(died);
         }
-        let gone_on = had_gone_on(&self.nodes[parent], node.landed, sensors);
-        node.stray = stray(&node, sensors, now, self.model) + usize::from(gone_on) * self.model.unlikely;
+        node.stray = stray(&node, sensors, now, self.model);
         if let Played::Move(m) = played {
             let mover = self.nodes[parent].state.turn();
             node.captured = m.capture().map(|role| role.of(!mover));

@@ -5,7 +5,7 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Move, Square, attacks};
 
 use super::node::{Node, Played};
-use super::sensors::{SensorChange, Sensors, Since};
+use super::sensors::{SensorChange, Sensors};
 use crate::model::{Cost, Model, PASSING};
 
 /// Whether the reports contradict a move to `hidden` whose piece was captured there before it was scanned: after it was
@@ -27,25 +27,6 @@ pub(super) fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Se
             }
             let until = sensors.next_change(shown).map_or(captured, |left| left.when.at);
             !on_its_way.contains(shown.square) || until > shown.when.at + PASSING
-        })
-}
-
-/// Whether the piece of a ply had gone on to another square, and stood there, before the reply landed.
-pub(super) fn had_gone_on(node: &Node, replied: Since, sensors: &Sensors) -> bool {
-    let Played::Move(m) = node.played else {
-        return false;
-    };
-    let board = node.state.board();
-    let piece = board.piece_at(m.to());
-    sensors
-        .changes_since(node.landed.at)
-        .take_while(|shown| shown.when.at + ONE_SCAN_APART < replied.from)
-        .filter(|shown| {
-            shown.after.is_some() && shown.after == piece && board.piece_at(shown.square) != piece
-        })
-        .any(|shown| {
-            let left = sensors.next_change(shown).map(|left| left.when.at);
-            left.is_none_or(|left| left > shown.when.at + ONE_SCAN_APART)
         })
 }
 

@@ -100,16 +100,3 @@ fn a_piece_that_two_squares_show_has_gone_on() {
     world.shows("d5. c4b b3.").wait(200).shows("b3b").wait(200);
     world.shows("c4.").has_announced("d3 d6 b3 Be6 h3 Bd5 d4 Bxb3");
 }
-
-/// White's queen is on d3, by way of e2, when Black replies. In the hand again, it has not been on e2 all the time.
-#[test]
-fn a_piece_that_stood_elsewhere_at_the_reply_was_there() {
-    let mut world = World::new(START);
-    for ply in ["d2. d4P", "a7. a6p", "e2. e4P", "b7. b6p"] {
-        world.shows(ply).wait(900);
-    }
-    world.shows("d1. e2Q").wait(230).shows("e2.").wait(700);
-    world.shows("d3Q").wait(500).shows("h7. h6p").wait(400);
-    world.shows("d3.").wait(1500).shows("g3Q");
-    world.has_announced("d4 a6 e4 b6 Qd3 h6 Qg3");
-}
