@@ -142,8 +142,8 @@ impl Tracker {
         let (tree, doubt, searches) = (&line.tree, line.doubt.is_some(), line.examined);
         let tip = tree.tip();
         let gap = self.gap_since.is_some();
-        let told = searches > MAX_UNSEEN_PLIES || tree.node(tip).differs.is_empty();
-        if self.disturbed || (!gap && tree.best() != tip) || told {
+        let explained = searches > MAX_UNSEEN_PLIES || tree.node(tip).differs.is_empty();
+        if self.disturbed || (!gap && tree.best() != tip) || explained {
             return false;
         }
         // A piece that has moved since the dump may still be on its way.

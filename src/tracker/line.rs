@@ -30,7 +30,8 @@ pub(super) struct LineOfPlay {
     pub(super) doubt: Option<Doubt>,
     /// What was known when it was last known to be right.
     pub(super) checkpoint: Option<Checkpoint>,
-    /// How many searches for unobserved plies the quiet board has had; see [`examine`](Tracker::examine).
+    /// How many searches for unobserved plies the quiet board has had; see [`examine`](Tracker::examine). More than there are:
+    /// one has explained it, and what comes next may contradict that.
     pub(super) examined: usize,
 }
 

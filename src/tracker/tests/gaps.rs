@@ -5,6 +5,7 @@ use kiebitz_protocol::{Element, Field};
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Square};
 
+use super::memory::goes_unheard;
 use super::{START, World, castling, wire};
 use crate::position::{State, Variant};
 use crate::tracker::{Doubt, Evidence, Ply, Start};
@@ -81,10 +82,7 @@ fn plies_that_lead_back_over_a_gap_are_told() {
         reason: "unplugged".to_owned(),
     });
     // Bc4 Qh4 Bd3
-    let missed = "rnb.kbnrpppp.ppp............p.......P..q...B....PPPP.PPPRNBQK.NR";
-    for (field, letter) in world.fields.iter_mut().zip(missed.chars()) {
-        *field = wire(letter);
-    }
+    goes_unheard(&mut world, "d8. h4q f1. d3B");
     world.wait(60_000).observe(Observation::Opened);
     world.clock(false, true).dump().wait(3000);
     world.shows("h4. d8q").wait(900).clock(true, true).wait(900);

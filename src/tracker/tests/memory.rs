@@ -162,7 +162,7 @@ fn comes_back(world: &mut World, millis: u64, squares: &str) {
 }
 
 /// The squares come to show this, and nothing is reported.
-fn goes_unheard(world: &mut World, squares: &str) {
+pub(super) fn goes_unheard(world: &mut World, squares: &str) {
     for (field, contents) in memory::changes(&elements(squares)) {
         world.fields[field.index()] = contents;
     }
