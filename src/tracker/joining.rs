@@ -31,15 +31,8 @@ impl Joining {
     /// The line by which the board came to what it shows: one move from a placement that had rested, which must have
     /// `stood` then, or several from any other, for a piece may have been in a hand. `dumped`: a dump has come since.
     fn proved(&mut self, sensors: &Sensors, stood: bool, dumped: bool) -> Option<Tree> {
-        let cost = |tree: &Tree| tree.costs().of(tree.best());
-        let trees = self.trees.iter().enumerate();
-        let (at, tree) = trees.min_by_key(|(_, tree)| cost(tree))?;
-        // The side to move decides what a piece beside its square is: one that was taken, or one that went there.
-        let limit = cost(tree) + tree.model().unlikely;
-        let others = self.trees.iter().enumerate().filter(|(other, _)| *other != at);
-        if others.map(|(_, other)| cost(other)).any(|other| other < limit) {
-            return None;
-        }
+        let credible = self.credible();
+        let [(at, tree)] = credible[..] else { return None };
         let first = self.first_known(tree, sensors)?;
         // Reports can be lost without a sign; a dump shows it. Several plies, seen one by one, do not fit by accident.
         let plies = tree.path(tree.best()).len();
@@ -52,6 +45,17 @@ impl Joining {
             tree.begin_after(first);
         }
         Some(tree)
+    }
+
+    /// What is as credible as anything since. The side to move decides what a piece beside its square is: one that was taken,
+    /// or one that went there.
+    fn credible(&self) -> Vec<(usize, &Tree)> {
+        let cost = |tree: &Tree| tree.costs().of(tree.best());
+        let least = self.trees.iter().map(cost).min().unwrap_or(0);
+        let trees = self.trees.iter().enumerate();
+        trees
+            .filter(|(_, tree)| cost(tree) < least + tree.model().unlikely)
+            .collect()
     }
 
     /// The first placement of a line that leads to what the board shows that is known to have stood like this; `None` where
@@ -86,9 +90,9 @@ impl Joining {
         })
     }
 
-    /// Whether it leads to what stands on the board, and leaves out nothing that stood there before.
+    /// Whether all that is credible leads to what stands on the board, and leaves out nothing that stood there before.
     fn explains(&self, sensors: &Sensors) -> bool {
-        self.trees.iter().any(|tree| {
+        self.credible().into_iter().all(|(_, tree)| {
             let line = tree.path(tree.best());
             let stands = tree.node(tree.best()).state.board() == sensors.board();
             stands && (line.is_empty() || self.accounts_for_all(tree, &line, sensors))
