@@ -32,6 +32,10 @@ struct Open {
     asked: Option<Asked>,
     /// The board's numbers that it did not give when it was asked.
     ungiven: Vec<Command>,
+    /// When they were last asked for, before the first dump.
+    numbers_asked_at: Option<Timestamp>,
+    /// How often they have been.
+    numbers_asked: u8,
     /// Questions for a dump in a row that brought something else than an answer.
     collisions: u8,
     /// What the board's buffer could not take at once of a long command.
@@ -74,6 +78,8 @@ impl Keeper {
                 .collect(),
             asked: None,
             ungiven: Vec::new(),
+            numbers_asked_at: None,
+            numbers_asked: 0,
             collisions: 0,
             rest: Vec::new(),
             outbox: None,
@@ -203,6 +209,12 @@ impl Open {
         if self.agenda.is_empty() {
             self.plan(now, settings);
         }
+        if self.agenda.front() == Some(&Command::SendBoard) {
+            self.doubt_numbers();
+            if now < self.free_at {
+                return Ok(());
+            }
+        }
         if let Some(command) = self.agenda.pop_front() {
             if matches!(command, Command::Clock(ClockMessage::Text(_))) {
                 self.text_until = Some(now + settings.text_time);
@@ -291,6 +303,21 @@ impl Open {
         self.agenda.append(&mut rest);
     }
 
+    /// With its first dump a board counts as connected. Where garbage came around its numbers, they may be garbled too, and it
+    /// would be taken for another board: they are asked for again before that, once the line is calm.
+    fn doubt_numbers(&mut self) {
+        let Some(asked_at) = self.numbers_asked_at.take() else {
+            return;
+        };
+        let calm_at = self.watch.garbage_at.map(|at| at + CALM);
+        let calm_at = calm_at.filter(|at| *at >= asked_at && self.numbers_asked < MAX_NUMBERS_ASKED);
+        if let Some(calm_at) = calm_at {
+            self.agenda.push_front(Command::ReturnLongSerialNumber);
+            self.agenda.push_front(Command::ReturnSerialNumber);
+            self.free_at = self.free_at.max(calm_at);
+        }
+    }
+
     /// Puts on the empty agenda what the time has come for.
     fn plan(&mut self, now: Timestamp, settings: &SessionSettings) {
         let come = |due: Option<Timestamp>| due.is_some_and(|due| due <= now);
@@ -312,6 +339,10 @@ impl Open {
     fn ask(&mut self, now: Timestamp, command: Command, first_at: Timestamp, tries: u8) {
         if command == Command::SendBoard {
             self.watch.dump_asked_at = Some(now);
+        }
+        if command == Command::ReturnSerialNumber {
+            self.numbers_asked_at = Some(now);
+            self.numbers_asked = self.numbers_asked.saturating_add(1);
         }
         if command == Command::SendEeMoves {
             self.watch.memory_asked_at = Some(now);
@@ -338,4 +369,8 @@ impl Open {
 const BETWEEN_COMMANDS: Duration = Duration::from_millis(50);
 /// Answers that come damaged so often in a row collide with those of another board.
 const MAX_COLLISIONS: u8 = 4;
+/// Garbage that comes closer than this to an answer may have garbled it.
+const CALM: Duration = Duration::from_secs(1);
+/// A line that is never calm does not keep its board from being watched.
+const MAX_NUMBERS_ASKED: u8 = 4;
 const SEVERAL_BOARDS: &str = "no answer can be read: perhaps several boards answer at once";

@@ -343,6 +343,32 @@ fn a_board_says_who_it_is_before_it_is_shown_whatever_the_line_does() {
     );
 }
 
+/// Of a burst of garbage around the number, one byte looks like a digit.
+#[test]
+fn a_number_that_came_amid_garbage_is_asked_for_again() {
+    let mut world = World::new(BoardSettings::default(), SessionSettings::default());
+    world.open();
+    while !world.commands().contains(&Command::ReturnSerialNumber) {
+        world.run(1);
+    }
+    world.cable = false;
+    world.disturb(&[0xff, 0x91, 0x00, 0x08]);
+    world.disturb(b"1007:");
+    world.run(20);
+    world.cable = true;
+    world.run(3000);
+    let shown = world.first(|o| matches!(o, Observation::Board { .. })).unwrap();
+    let told = world.observed.iter().take_while(|observed| observed.at < shown);
+    let serials = told.filter_map(|observed| match &observed.observation {
+        Observation::Identified(who) => who.serial.as_deref(),
+        _ => None,
+    });
+    let serials: Vec<&str> = serials.collect();
+    let own = BoardSettings::default().serial.unwrap();
+    assert_eq!(serials.first(), Some(&"1007:"));
+    assert_eq!(serials.last(), Some(&own.as_str()));
+}
+
 /// The line is dead for a while when both numbers are asked for.
 #[test]
 fn a_number_that_was_not_told_is_asked_for_once_the_line_is_alive() {
