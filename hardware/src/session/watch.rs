@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use kiebitz_protocol::{Contents, Decoded, Dump, Field, Message};
+use kiebitz_protocol::{ClockTimes, Contents, Decoded, Dump, Field, Message};
 
 use super::settings::SessionSettings;
 use crate::time::Timestamp;
@@ -28,10 +28,12 @@ pub(super) struct Watch {
     pub(super) dump_asked_at: Option<Timestamp>,
     /// Whether the clock runs; `None` without a clock.
     clock_runs: Option<bool>,
-    /// Whether the lever was up on the right while the clock ran; `None` where that is not known.
-    lever: Option<bool>,
-    /// A field has changed since the lever moved.
-    moved: bool,
+    /// The last reading of a running clock; `None` where the last one was of another.
+    running: Option<ClockTimes>,
+    /// The lever has been in its position for more than one reading: after a press, the first one may still change.
+    lever_rests: bool,
+    /// How many fields have changed since a press.
+    changes: u8,
     /// What stands on the fields by what was heard; `None` before the first dump.
     fields: Option<Dump>,
     /// Fields that a dump showed differently from their last report, and what it showed, until their reports follow.
@@ -54,8 +56,9 @@ impl Watch {
             disturbed_at: None,
             dump_asked_at: None,
             clock_runs: None,
-            lever: None,
-            moved: false,
+            running: None,
+            lever_rests: false,
+            changes: 0,
             fields: None,
             unreported: Vec::new(),
             missed_at: None,
@@ -84,7 +87,7 @@ impl Watch {
         match message {
             Message::FieldUpdate(update) => {
                 self.changed_at = Some(now);
-                self.moved = true;
+                self.changes = self.changes.saturating_add(1);
                 self.reported(now, update.field, update.contents);
             }
             Message::BoardDump(dump) => {
@@ -99,19 +102,30 @@ impl Watch {
             }
             Message::ClockTimes(times) => {
                 self.clock_runs = Some(times.running);
-                self.lever_shown(now, times.running.then_some(times.lever_right_high));
+                self.clock_shown(now, *times);
             }
-            Message::ClockAbsent(_) => (self.clock_runs, self.lever) = (None, None),
+            Message::ClockAbsent(_) => (self.clock_runs, self.running) = (None, None),
             _ => {}
         }
     }
 
-    /// Nobody presses without a move: where no change was reported before it, that may have been lost.
-    fn lever_shown(&mut self, now: Timestamp, lever: Option<bool>) {
-        let before = core::mem::replace(&mut self.lever, lever);
-        let pressed = before.zip(lever).is_some_and(|(before, now)| before != now);
-        if pressed && !core::mem::take(&mut self.moved) {
-            self.disturbed_at.get_or_insert(now);
+    /// Nobody presses without a move: where too few changes were reported before it, others may have been lost.
+    fn clock_shown(&mut self, now: Timestamp, times: ClockTimes) {
+        let before = self.running.take().filter(|_| times.running);
+        self.running = Some(times).filter(|times| times.running);
+        let Some(before) = before else {
+            self.lever_rests = false;
+            return;
+        };
+        let moved = before.lever_right_high != times.lever_right_high;
+        // Both have pressed where the time of the side that does not run is another one.
+        let twice = self.lever_rests && !moved && halted(before) != halted(times);
+        self.lever_rests = !moved;
+        if moved || twice {
+            let changes = core::mem::take(&mut self.changes);
+            if changes < if twice { CHANGES_OF_TWO } else { 1 } {
+                self.disturbed_at.get_or_insert(now);
+            }
         }
     }
 
@@ -207,6 +221,18 @@ impl Watch {
     }
 }
 
+/// The hours, minutes and seconds of the side whose clock does not run.
+fn halted(times: ClockTimes) -> (u8, u8, u8) {
+    let side = if times.lever_right_high {
+        times.left
+    } else {
+        times.right
+    };
+    (side.hours, side.minutes, side.seconds)
+}
+
+/// A piece that is taken before the board was scanned again spares two plies one change of four.
+const CHANGES_OF_TWO: u8 = 3;
 /// A burst of garbage should be over before a dump is asked for.
 const BURST: Duration = Duration::from_millis(300);
 /// The shortest time between two questions for a dump: a disturbed line must not be filled with dumps as well.

@@ -122,6 +122,38 @@ fn a_press_without_a_change_shows_that_one_may_have_been_lost() {
     assert!(world.commands().contains(&Command::SendEeMoves));
 }
 
+/// Only one of the two plies between them was reported.
+#[test]
+fn two_presses_with_one_move_show_that_another_may_have_been_lost() {
+    let dumps = |lost: bool| {
+        let mut world = World::kept().with_clock(true);
+        world.run(5000);
+        world.forget();
+        world.set(0, None);
+        world.set(1, Some(Piece::WhiteKing));
+        world.run(300);
+        world.cable = !lost;
+        world
+            .board
+            .clock_mut(world.now)
+            .unwrap()
+            .press(world.now, ClockSide::Left);
+        world.run(1200);
+        world.set(63, None);
+        world.set(62, Some(Piece::BlackKing));
+        world.run(300);
+        world
+            .board
+            .clock_mut(world.now)
+            .unwrap()
+            .press(world.now, ClockSide::Right);
+        world.cable = true;
+        world.run(800);
+        world.boards()
+    };
+    assert_eq!([dumps(false), dumps(true)], [0, 1]);
+}
+
 /// The clock runs on. What happened on the squares meanwhile leaves no other trace: the piece came back.
 #[test]
 fn a_running_clock_that_was_not_heard_shows_that_more_may_have_been_lost() {
