@@ -35,7 +35,9 @@ impl Tracker {
         let Some(before) = stood.next() else { return };
         let alternatives = stood.collect();
         let doubted = doubt.and_then(|doubt| usize::try_from(doubt.first.checked_sub(1)?).ok());
-        let (passed, open) = plies.split_at(doubted.map_or(confirmed, |doubted| doubted.min(confirmed)));
+        // What confirmed the last of them may have been lost reports: the memory or the board may contradict it.
+        let open = doubted.map_or(confirmed, |doubted| doubted.min(confirmed));
+        let (passed, open) = plies.split_at(open.saturating_sub(1));
         let mut passed: Vec<State> = states().take(passed.len() + 1).cloned().collect();
         let Some(last) = passed.pop() else { return };
         let ply = u32::try_from(passed.len()).unwrap_or(u32::MAX);

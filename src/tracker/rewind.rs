@@ -15,6 +15,7 @@ use super::sensors::Sensors;
 use super::tree::Tree;
 use crate::clock::Side;
 use crate::model::{IN_HANDS, MAX_SUSPICION, REMEMBERED_PLIES};
+use crate::position::State;
 
 /// What was known when a dump last agreed with all that had been reported.
 #[derive(Debug)]
@@ -101,17 +102,17 @@ impl Tracker {
     pub(super) fn earlier(&self, at: Timestamp) -> impl Iterator<Item = Checkpoint> {
         let (turned, model) = (self.sensors.turned(), self.model);
         let passed = self.line.iter().flat_map(move |line| {
-            let root = line.tree.node(line.tree.root()).ply;
-            (1..root)
-                .zip(line.passed.iter().enumerate().skip(1).rev())
-                .map(move |(back, (passed, state))| Checkpoint {
-                    at,
-                    sensors: Sensors::showing(at, state.board(), turned),
-                    halted: None,
-                    tree: Tree::new(model, state.clone(), root - back, at),
-                    passed,
-                    pressed: ByColor::default(),
-                })
+            let root = &line.tree.node(line.tree.root()).state;
+            let states = line.passed.iter().chain(std::iter::once(root)).zip(0..);
+            let states: Vec<(&State, u32)> = states.skip(1).collect();
+            states.into_iter().rev().map(move |(state, ply)| Checkpoint {
+                at,
+                sensors: Sensors::showing(at, state.board(), turned),
+                halted: None,
+                tree: Tree::new(model, state.clone(), ply, at),
+                passed: ply as usize,
+                pressed: ByColor::default(),
+            })
         });
         passed.take(REMEMBERED_PLIES)
     }

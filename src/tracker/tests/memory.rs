@@ -471,15 +471,22 @@ fn reports_lost_before_a_gap_are_read_from_the_memory_with_it() {
 /// The daemon was stopped before it knew that a report was lost: it had announced a wrong last ply.
 #[test]
 fn a_journal_that_contradicts_the_memory_is_corrected() {
-    let mut world = World::new(START);
-    let (start, plies) = journaled(&world, ["e2e4", "e7e5"]);
-    let settled = plies.iter().map(|ply| (ply, true));
-    world.tracker.resume(world.now, &start, settled, None);
-    goes_unheard(&mut world, "e2. e4P d7. d6p g1. f3N");
-    world.wait(20_000).observe(Observation::Opened);
-    world.dump().observe(Observation::MemoryAsked);
-    memory_comes(&mut world, "e2. e4P d7. d6p g1. f3N");
-    world.has_announced("no, d6 Nf3 Memory:");
+    let cases = [
+        ("e7e5", "e2. e4P d7. d6p g1. f3N", "no, d6 Nf3 Memory:"),
+        // The pawn went on while the line was silent.
+        ("d7d6", "e2. e4P d7. d6p d6. d5p g1. f3N", "Memory: no, d5 Nf3"),
+    ];
+    for (last, memory, told) in cases {
+        let mut world = World::new(START);
+        let (start, plies) = journaled(&world, ["e2e4", last]);
+        let settled = plies.iter().map(|ply| (ply, true));
+        world.tracker.resume(world.now, &start, settled, None);
+        goes_unheard(&mut world, memory);
+        world.wait(20_000).observe(Observation::Opened);
+        world.dump().observe(Observation::MemoryAsked);
+        memory_comes(&mut world, memory);
+        world.has_announced(told);
+    }
 }
 
 /// The clock was stopped before the port closed, and has not been pressed since.
