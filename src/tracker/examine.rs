@@ -1,6 +1,7 @@
 //! A quiet board that no single legal move explains: a position was restored, or plies were played unobserved.
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color, Move};
 
 use super::Tracker;
@@ -52,8 +53,9 @@ impl Tracker {
     }
 
     /// Whether a reconstructed line is in doubt, and the board contradicts it: a piece stands where neither it nor any play
-    /// since has one, a player has moved while another of their pieces is missing, or no legal move to a square that reads
-    /// its piece goes on from it. Squares that show nothing say no more than that pieces are in hands.
+    /// since has one, a player has moved while another of their pieces is missing, no legal move to a square that reads its
+    /// piece goes on from it, or one does whose piece was lifted before that of the ply that it answers. Squares that show
+    /// nothing say no more than that pieces are in hands.
     pub(super) fn doubted(&self) -> bool {
         let Some((line, doubt)) = self.line.as_ref().and_then(|line| Some((line, line.doubt?))) else {
             return false;
@@ -64,7 +66,9 @@ impl Tracker {
         let told = tree.node(tree.tip()).ply;
         let odd = |id: &NodeId| {
             let node = tree.node(*id);
-            node.ply > told && (node.is_irregular() || node.is_unread())
+            let before = node.parent.map(|before| tree.node(before).lifted_at);
+            let first = before.is_some_and(|lifted_at| node.lifted_at + ONE_SCAN_APART < lifted_at);
+            node.ply > told && (node.is_irregular() || node.is_unread() || first && node.ply > doubt.last + 1)
         };
         let after = path.iter().find(|id| tree.node(**id).ply > doubt.last);
         let held = after.and_then(|first| self.held_since(*first, best));

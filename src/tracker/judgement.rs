@@ -118,6 +118,13 @@ impl Tracker {
         if (differs > TWO_MOVES || shows.any()) && !node.inferred {
             return Ready::Not;
         }
+        // What was left unexplained before says that something else was played, or that the pieces are being put away.
+        let left = unexplained
+            .into_iter()
+            .filter(|square| self.sensors.changed_at(*square) < node.lifted_at);
+        if left.count() > IN_HANDS && !node.inferred {
+            return Ready::Not;
+        }
         // Where pieces are being set up, many stand on squares that do not read them yet.
         if node.is_unread() && differs > 0 {
             return Ready::Not;

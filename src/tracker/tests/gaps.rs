@@ -55,6 +55,23 @@ fn moves_in_a_gap_that_fit_in_any_order_are_announced_as_such() {
     assert_eq!((world.announced.len(), orders), (5, 4), "{:?}", world.announced);
 }
 
+/// White moves first, and both at nearly the same time: by the line over the gap it would be Black's turn.
+#[test]
+fn plies_in_the_wrong_order_refute_a_line_over_a_gap() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
+    world.wait(4000);
+    world
+        .shows("a2.")
+        .wait(300)
+        .shows("a3P")
+        .wait(60)
+        .shows("a7. a6p");
+    world.wait(4000);
+    world.has_announced("e4 Inferred: e5 Nf3 withdrawn Undecidable:");
+}
+
 #[test]
 fn a_game_goes_on_after_a_gap_that_cannot_be_explained() {
     let mut world = World::new(START);

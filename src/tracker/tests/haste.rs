@@ -100,3 +100,13 @@ fn a_piece_that_two_squares_show_has_gone_on() {
     world.shows("d5. c4b b3.").wait(200).shows("b3b").wait(200);
     world.shows("c4.").has_announced("d3 d6 b3 Be6 h3 Bd5 d4 Bxb3");
 }
+
+/// Five pieces are gone. What is moved among the others is not told as play.
+#[test]
+fn nothing_is_told_where_more_is_left_unexplained_than_hands_can_hold() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(3000).shows("e7. e5p").wait(3000);
+    world.shows("a1. b1. c1. a8. b8.").wait(20_000);
+    world.shows("g1. f3N").wait(3000).shows("g8. f6n").wait(3000);
+    world.has_announced("e4 e5");
+}
