@@ -91,10 +91,10 @@ impl Since {
 
     /// When the later of two changes happened.
     pub(crate) fn and(self, other: Self) -> Self {
+        let later = if self.at < other.at { other } else { self };
         Self {
             from: self.from.max(other.from),
-            at: self.at.max(other.at),
-            recorded: self.recorded || other.recorded,
+            ..later
         }
     }
 }
@@ -421,6 +421,14 @@ mod tests {
         assert!(!report.precedes(dumped));
         assert!(report.precedes(recorded));
         assert!(dumped.is_late() && !recorded.is_late() && !report.is_late());
+    }
+
+    #[test]
+    fn of_two_changes_the_later_one_tells_when_both_had_happened() {
+        let (recorded, report) = (Since::recorded(at(0), at(1000)), Since::at(at(2000)));
+        assert_eq!(recorded.and(report), report);
+        let recorded = Since::recorded(at(0), at(3000));
+        assert_eq!(report.and(recorded), Since::recorded(at(2000), at(3000)));
     }
 
     #[test]
