@@ -255,13 +255,7 @@ impl Tracker {
         line.passed.truncate(earlier);
         line.tree = Tree::new(self.model, state, ply, now);
         line.tree.update(&self.sensors, now);
-        self.announce(
-            now,
-            Finding::Retracted {
-                ply: ply + 1,
-                reason: Withdrawal::Takeback,
-            },
-        );
+        self.tell(now, Withdrawal::Takeback);
         true
     }
 

@@ -167,11 +167,9 @@ impl Tracker {
                 if self.is_jolted() {
                     self.steady(now);
                 }
-                let rewound = self.rewind();
+                self.rewind();
                 self.recover_gap(now, until, unheard, missed, Recovery::Memory);
-                if let Some(rewound) = rewound {
-                    self.reconcile(rewound);
-                }
+                self.tell_held(now);
             }
             Some((_, missed)) => {
                 let by = match memory::begins_with_power(elements, missed) {

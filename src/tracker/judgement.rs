@@ -7,11 +7,11 @@ use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Color};
+use shakmaty::{Bitboard, Color, Square};
 
 use super::Tracker;
 use super::examine::withdrawal_of;
-use super::finding::{Caution, Completion, Finding, Grounds, Settlement, Withdrawal};
+use super::finding::{Caution, Completion, Grounds, Settlement, Withdrawal};
 use super::node::{Node, NodeId, Played, Standing};
 use super::patience::can_take;
 use crate::model::{A_FEW, IN_HANDS, MAX_CONCLUSIONS, REMEMBERED_PLIES, TWO_MOVES};
@@ -113,16 +113,12 @@ impl Tracker {
         let node = tree.node(next);
         let unexplained = tree.node(best).differs;
         let differs = unexplained.count();
+        // What was left unexplained before says that something else was played, or that the pieces are being put away.
+        let before = |square: &Square| self.sensors.changed_at(*square) < node.lifted_at;
+        let left = unexplained.into_iter().filter(before).count();
         // A king that the line does not have in the centre shows a result, or is being put away after that.
         let shows = self.sensors.board().kings() & unexplained & Bitboard::CENTER;
-        if (differs > TWO_MOVES || shows.any()) && !node.inferred {
-            return Ready::Not;
-        }
-        // What was left unexplained before says that something else was played, or that the pieces are being put away.
-        let left = unexplained
-            .into_iter()
-            .filter(|square| self.sensors.changed_at(*square) < node.lifted_at);
-        if left.count() > IN_HANDS && !node.inferred {
+        if (differs > TWO_MOVES || left > IN_HANDS || shows.any()) && !node.inferred {
             return Ready::Not;
         }
         // Where pieces are being set up, many stand on squares that do not read them yet.
@@ -280,8 +276,7 @@ impl Tracker {
         };
         let (mover, lifted_at) = (ply.color, ply.lifted_at);
         let Some(line) = &mut self.line else { return false };
-        let confirmed = line.tree.node(announced).standing == Standing::Confirmed;
-        let reason = if confirmed {
+        let reason = if sure {
             Withdrawal::Recovered
         } else {
             Withdrawal::MovedOn
@@ -289,13 +284,8 @@ impl Tracker {
         // What is withdrawn stays a candidate: the board may yet show that it was right.
         line.tree.withdraw(announced);
         line.tree.node_mut(instead).standing = Standing::Announced;
-        self.announce(
-            now,
-            Finding::Amended {
-                ply: Box::new(ply),
-                reason,
-            },
-        );
+        self.note_untold(ply);
+        self.tell(now, reason);
         self.complete_if_pressed(now, instead, mover, lifted_at);
         true
     }
@@ -325,16 +315,6 @@ impl Tracker {
         }
         self.retract(now, announced, reason);
         true
-    }
-
-    /// Withdraws a ply with all that follows it, and says so if it was announced.
-    pub(super) fn retract(&mut self, now: Timestamp, id: NodeId, reason: Withdrawal) {
-        let Some(line) = &mut self.line else { return };
-        let (ply, standing) = (line.tree.node(id).ply, line.tree.node(id).standing);
-        line.tree.remove(id);
-        if standing >= Standing::Announced {
-            self.announce(now, Finding::Retracted { ply, reason });
-        }
     }
 
     /// When `instead` will have stood long enough to replace `announced`.
@@ -403,7 +383,8 @@ impl Tracker {
         if let Some(before) = before.filter(|_| !hidden) {
             self.confirm(now, before, Settlement::Reply);
         }
-        self.announce(now, Finding::Made(Box::new(ply)));
+        self.note_untold(ply);
+        self.tell(now, Withdrawal::Recovered);
         self.complete_if_pressed(now, id, mover, lifted_at);
     }
 

@@ -9,6 +9,7 @@ use super::Tracker;
 use super::examine::Doubt;
 use super::hearing::Hearing;
 use super::rewind::Checkpoint;
+use super::telling::Telling;
 use super::tree::Tree;
 use crate::position::State;
 
@@ -18,6 +19,8 @@ pub(super) struct LineOfPlay {
     /// The states before the tree's root, one per ply from the start position on. Play can be taken back to any of them.
     pub(super) passed: Vec<State>,
     pub(super) tree: Tree,
+    /// What was told of it.
+    pub(super) telling: Telling,
     /// When each side was last seen to press the clock.
     pub(super) pressed: ByColor<Option<Press>>,
     /// An arbiter has given its position, and the board does not show it yet.
@@ -44,11 +47,12 @@ pub(super) struct Press {
 }
 
 impl LineOfPlay {
-    /// A line that nobody doubts.
+    /// A line that nobody doubts, all of which was told.
     pub(super) fn new(passed: Vec<State>, tree: Tree) -> Self {
-        Self {
+        let mut line = Self {
             passed,
             tree,
+            telling: Telling::default(),
             pressed: ByColor::default(),
             awaited: false,
             lost: None,
@@ -56,7 +60,9 @@ impl LineOfPlay {
             doubt: None,
             checkpoint: None,
             examined: 0,
-        }
+        };
+        line.telling.told = line.plies();
+        line
     }
 }
 

@@ -28,6 +28,7 @@ mod resume;
 mod rewind;
 mod sensors;
 mod signals;
+mod telling;
 mod tree;
 mod unread;
 mod way;
@@ -432,6 +433,7 @@ impl Tracker {
         let began = tree.node(tree.root()).landed.at;
         self.gap_since = self.gap_since.or_else(|| lost.filter(|lost| *lost < began));
         self.close_gap(now, Recovery::Undecidable);
+        self.tell_held(now);
         self.follow(LineOfPlay::new(Vec::new(), tree));
         if !goes_on {
             self.clock.forget_sides();
