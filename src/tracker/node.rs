@@ -229,7 +229,10 @@ fn cost_of_result(
         .into_iter()
         .map(|square| sensors.changed_at(square));
     let first = arrived.clone().min().unwrap_or(landed);
-    let next = sensors.changes_since(first).next().map(|change| change.when.at);
+    let next = sensors
+        .changes_since(first + ONE_SCAN_APART)
+        .next()
+        .map(|change| change.when.at);
     let apart = arrived.max() > Some(first) && next.is_some_and(|next| next > first + model.doubt);
     let rested = |change: &SensorChange| {
         let king = change.after.is_some_and(|piece| piece.role == Role::King);

@@ -70,6 +70,14 @@ fn a_king_makes_no_move_on_its_way_to_show_the_result() {
         .wait(3000)
         .shows("d6. d5k")
         .has_announced("d4 Kd6 Ke4 1-0");
+    // The square that it left is scanned after the one that it came to.
+    ending()
+        .shows("e4K")
+        .wait(150)
+        .shows("e3.")
+        .wait(3000)
+        .shows("d6. d5k")
+        .has_announced("d4 Kd6 Ke4 1-0");
     ending()
         .shows("e3. f3K")
         .wait(300)
