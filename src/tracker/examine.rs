@@ -211,27 +211,20 @@ impl Tracker {
         let Some(line) = &self.line else { return false };
         let board = self.sensors.board();
         let announced = line.tree.path(line.tree.tip());
-        // In a gap, the clock must agree. Where more was taken back than is left, the pieces were set up again for a game that
-        // begins alike.
+        // In a gap, the clock must agree, and what was pressed is not taken back. Where more was taken back than is left, the
+        // pieces were set up again for a game that begins alike.
         let (gap, last) = (self.gap_since.is_some(), line.tree.node(line.tree.tip()).ply);
+        let pressed = announced.iter().rfind(|id| line.tree.node(**id).completed);
+        let pressed = pressed.map_or(0, |id| line.tree.node(*id).ply);
         let credible = |state: &State, left: u32| {
-            !gap || self.turn_fits(now, state.turn(), 0) && last.saturating_sub(left) <= left
+            !gap || self.turn_fits(now, state.turn(), 0) && left >= pressed.max(last.saturating_sub(left))
         };
-        let back = announced
-            .iter()
-            .rev()
-            .skip(1)
-            .copied()
-            .chain(std::iter::once(line.tree.root()))
-            .find(|id| line.tree.node(*id).state.board() == board);
-        if let Some(back) = back {
-            let told = |node: &Node| node.standing >= Standing::Announced;
-            let Some(first) = line.tree.find_after(back, told) else {
-                return false;
-            };
-            let node = line.tree.node(first);
+        let states: Vec<NodeId> = core::iter::once(line.tree.root()).chain(announced).collect();
+        let mut pairs = states.windows(2).rev();
+        if let Some([back, first]) = pairs.find(|pair| line.tree.node(pair[0]).state.board() == board) {
+            let (node, first) = (line.tree.node(*first), *first);
             let (ply, reason) = (node.ply, withdrawal_of(&node.played));
-            if !credible(&line.tree.node(back).state, ply - 1) {
+            if !credible(&line.tree.node(*back).state, ply - 1) {
                 return false;
             }
             if self.refutes(now, ply) {

@@ -492,3 +492,22 @@ fn a_position_that_the_clock_contradicts_was_not_restored() {
     world.clock(true, true).wait(4000).clock(false, true);
     world.has_announced("Inferred: Nf3");
 }
+
+/// The knight is home again, and it is White's turn, as if the move had been taken back. It was pressed, and three plies
+/// since lead there as well.
+#[test]
+fn a_ply_that_was_pressed_is_not_taken_back_in_a_gap() {
+    for (pressed, told) in [(true, "Undecidable:"), (false, "taken back Inferred:")] {
+        let mut world = World::new(START);
+        world.clock(true, true).wait(2000).shows("e2. e4P").wait(1000);
+        world.clock(false, true).wait(2000).shows("e7. e5p").wait(1000);
+        world.clock(true, true).wait(2000).shows("g1. f3N").wait(8000);
+        if pressed {
+            world.clock(false, true).wait(8000);
+        }
+        world.announced.clear();
+        world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+        world.clock(true, true).wait(20_000);
+        world.has_announced(told);
+    }
+}
