@@ -233,12 +233,10 @@ impl Tracker {
             self.retract(now, first, reason);
             return true;
         }
-        let passed = line.passed.len();
-        let earlier = (1..passed)
-            .rev()
-            .take(REMEMBERED_PLIES)
-            .find(|at| line.passed[*at].board() == board);
-        let Some(earlier) = earlier else { return false };
+        let mut earlier = (1..line.passed.len()).rev().take(REMEMBERED_PLIES);
+        let Some(earlier) = earlier.find(|at| line.passed[*at].board() == board) else {
+            return false;
+        };
         let ply = u32::try_from(earlier).unwrap_or(u32::MAX);
         let state = line.passed[earlier].clone();
         if !credible(&state, ply) {

@@ -100,13 +100,12 @@ impl Tracker {
     /// Tells what a record has shown of the line that was played back from a checkpoint on, and then all else. What was
     /// confirmed of a ply that then turned out to be another one is left out.
     pub(super) fn tell_held(&mut self, now: Timestamp) {
-        let Some(telling) = self.line.as_mut().map(|line| &mut line.telling) else {
+        let Some(line) = &mut self.line else { return };
+        let Some(waiting) = line.telling.held.take() else {
             return;
         };
-        let Some(waiting) = telling.held.take() else {
-            return;
-        };
-        let found: Vec<(usize, u32)> = telling.untold.iter().map(|(at, ply)| (*at, ply.number)).collect();
+        let untold = line.telling.untold.iter();
+        let found: Vec<(usize, u32)> = untold.map(|(at, ply)| (*at, ply.number)).collect();
         let others = self.findings.split_off(waiting.min(self.findings.len()));
         self.tell(now, Withdrawal::Recovered);
         let told = self.line.as_ref().map_or(0, |line| line.telling.told.len());
