@@ -403,7 +403,10 @@ impl Tracker {
         let changes = memory::changes(missed).count();
         let from = unheard.heard_until;
         let told = self.findings.len();
-        self.announce_recovered(now, by, changes, from);
+        // Of an earlier gap that stays open it says nothing.
+        if self.gap_since.is_none_or(|began| began >= from) {
+            self.announce_recovered(now, by, changes, from);
+        }
         let shown = *self.sensors.fields();
         let reading = self.clock.reading().filter(|(at, _)| *at > unheard.clock_until);
         let dumped = unheard.first_dump.is_some();
@@ -413,7 +416,6 @@ impl Tracker {
         self.sensors = unheard.before;
         self.hearing.trust();
         self.playback = Some(Playback::new(now, true));
-        // An earlier gap, which the memory does not cover, stays open.
         let began = self.gap_since.take_if(|began| *began >= from);
         let pressed = missed
             .iter()

@@ -64,8 +64,7 @@ impl Tracker {
 
     /// Whether the board shows a state of the line from before the jolt.
     fn stands_again(&self) -> bool {
-        let Some(line) = &self.line else { return false };
-        let tree = &line.tree;
+        let Some(tree) = self.tree() else { return false };
         let shown = |id: NodeId| tree.node(id).state.board() == self.sensors.board();
         let (tip, best) = (tree.tip(), tree.best());
         shown(tip) || (shown(best) && tree.path(best).contains(&tip))

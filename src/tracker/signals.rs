@@ -224,8 +224,7 @@ impl Tracker {
     /// them, or they put pieces where they stand in its start position and were not certain or, without a clock, were
     /// made in one go.
     pub(super) fn withdraw_setting_up(&mut self, now: Timestamp, start: &Board) {
-        let Some(line) = &self.line else { return };
-        let tree = &line.tree;
+        let Some(tree) = self.tree() else { return };
         let announced = tree.path(tree.tip());
         let made = self.made_before_the_clock_stopped(&announced);
         let in_one_go = self.in_one_go();

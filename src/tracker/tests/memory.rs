@@ -489,6 +489,26 @@ fn a_journal_that_contradicts_the_memory_is_corrected() {
     }
 }
 
+/// The board had lost its power when much was played, and soon after goes away again. What its memory holds of that says
+/// nothing of what came before.
+#[test]
+fn a_memory_of_a_later_gap_closes_no_earlier_one() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
+    let before = [vec![Element::PowerUp], found(&world.fields)].concat();
+    world.observe(Observation::Closed {
+        reason: "no answer".to_owned(),
+    });
+    goes_unheard(&mut world, "h3. h4P");
+    world.wait(3000).observe(Observation::Opened);
+    world.dump().observe(Observation::MemoryAsked);
+    let elements = [before, elements("h3. h4P"), vec![Element::End]].concat();
+    world.observe(Observation::Memory { elements });
+    world.has_announced("e4");
+    world.wait(15_000).has_announced("e4 Undecidable:");
+}
+
 /// The clock was stopped before the port closed, and has not been pressed since.
 #[test]
 fn pieces_put_home_in_a_gap_while_the_clock_is_stopped_are_no_moves() {
