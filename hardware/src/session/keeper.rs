@@ -303,8 +303,8 @@ impl Open {
         self.agenda.append(&mut rest);
     }
 
-    /// With its first dump a board counts as connected. Where garbage came around its numbers, they may be garbled too, and it
-    /// would be taken for another board: they are asked for again before that, once the line is calm.
+    /// With its first dump a board counts as connected. Where garbage came around its numbers, they may be garbled too, and
+    /// it would be taken for another board: they are asked for again before that, once the line is calm.
     fn doubt_numbers(&mut self) {
         let Some(asked_at) = self.numbers_asked_at.take() else {
             return;
