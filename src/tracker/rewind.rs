@@ -98,8 +98,8 @@ impl Tracker {
         passed.take(REMEMBERED_PLIES)
     }
 
-    /// Goes back to the checkpoint. In what the line differs then from what was told is told by
-    /// [`tell_held`](Self::tell_held).
+    /// Goes back to the checkpoint. [`tell_held`](Self::tell_held) tells how the line that is followed from there differs
+    /// from what was told.
     pub(super) fn rewind(&mut self) {
         self.hearing.trust();
         let Some(line) = &mut self.line else { return };
@@ -110,7 +110,8 @@ impl Tracker {
         line.tree = checkpoint.tree;
         // What was withdrawn since then is announced again where it was right after all. What was reconstructed, and play
         // has refuted, was not.
-        let (path, told) = (line.tree.path(line.tree.tip()), line.still_told());
+        let path = line.tree.path(line.tree.tip());
+        let told = line.telling.still_holds(&line.plies());
         let untold = told
             .checked_sub(line.passed.len())
             .and_then(|at| path.get(at).copied());

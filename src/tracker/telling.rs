@@ -38,11 +38,12 @@ impl LineOfPlay {
         // The start position is no ply.
         passed.chain(announced).skip(1).collect()
     }
+}
 
+impl Telling {
     /// How many of the plies that were told are still those of the line.
-    pub(super) fn still_told(&self) -> usize {
-        let plies = self.plies();
-        self.telling.told.iter().zip(&plies).take_while(is_same).count()
+    pub(super) fn still_holds(&self, plies: &[Told]) -> usize {
+        self.told.iter().zip(plies).take_while(is_same).count()
     }
 }
 
@@ -57,13 +58,14 @@ impl Tracker {
         }
     }
 
-    /// Tells in what the line differs from what was told: new plies, others in their place, or fewer. `reason`: why what was
+    /// Tells how the line differs from what was told: new plies, others in their place, or fewer. `reason`: why what was
     /// told is withdrawn.
     pub(super) fn tell(&mut self, now: Timestamp, reason: Withdrawal) {
         let Some(line) = self.line.as_mut().filter(|line| line.telling.held.is_none()) else {
             return;
         };
-        let (same, plies) = (line.still_told(), line.plies());
+        let plies = line.plies();
+        let same = line.telling.still_holds(&plies);
         let told = &mut line.telling.told;
         let mut withdraws = told.len() > same;
         told.truncate(same);

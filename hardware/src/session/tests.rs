@@ -1,4 +1,5 @@
 mod faults;
 mod keeping;
+mod numbers;
 mod properties;
 mod world;
