@@ -99,36 +99,12 @@ impl Tree {
 
     /// The same with what speaks against each reading.
     pub(super) fn best_by(&self, costs: &Costs) -> NodeId {
-        let model = self.model();
         let announced = self.path(self.tip());
-        let root = self.node(self.root()).ply;
-        let regular = !announced.iter().any(|id| self.node(*id).is_irregular());
         // What it costs to withdraw the announced plies from each of them on.
-        let price = |at: usize| {
-            let ply = self.node(announced[at]);
-            // In a record, which has no times, a piece that goes on may have been on its way all the time.
-            let on_its_way = ply.landed.recorded
-                && announced
-                    .get(at + 2)
-                    .is_some_and(|next| self.goes_on_from(announced[at], *next));
-            // Where it stood for long, no hand was on its piece. What is no move may be put right later.
-            let left = ply.stood >= model.patience && !ply.landed.recorded && regular;
-            let done = ply.completed || left;
-            let price = match (ply.clear && done && !on_its_way, ply.guessed) {
-                (true, _) => model.unlikely,
-                // One ply fewer does not make another guess better.
-                (_, true) => model.ply,
-                _ => model.withdrawn,
-            };
-            // The reply is taken back first. Where its piece goes back after that of the ply before, both play on.
-            let after = announced.get(at + 1).and_then(|reply| self.node(*reply).back);
-            let in_order = ply.back.zip(after);
-            let played_on = in_order.is_some_and(|(own, reply)| own + ONE_SCAN_APART < reply);
-            price + usize::from(played_on) * model.unlikely
-        };
+        let root = self.node(self.root()).ply;
         let mut withdrawals = vec![0; announced.len() + 1];
         for at in (0..announced.len()).rev() {
-            withdrawals[at] = withdrawals[at + 1] + price(at);
+            withdrawals[at] = withdrawals[at + 1] + self.withdrawal(&announced, at);
         }
         // How many announced plies each reading begins with; what it saves because it has some of the later ones after
         // other plies; and whether a suspicion on its way may count at all.
@@ -143,7 +119,7 @@ impl Tree {
                 let on_line = told.is_some_and(|at| announced[at] == id);
                 common[id] = if on_line { plies } else { common[parent] };
                 let same = told.filter(|at| !on_line && self.is_same_ply(announced[*at], id));
-                again[id] = again[parent] + same.map_or(0, price);
+                again[id] = again[parent] + same.map_or(0, |at| withdrawals[at] - withdrawals[at + 1]);
                 // Where another ply was completed in its place, a reply does not speak for it.
                 let completed = told.is_some_and(|at| self.node(announced[at]).completed);
                 credible[id] = credible[parent] && !(completed && self.is_suspicion(id));
@@ -171,6 +147,32 @@ impl Tree {
             }
         }
         best.map_or_else(|| self.root(), |(_, id)| id)
+    }
+
+    /// What it costs to withdraw one of the announced plies.
+    pub(super) fn withdrawal(&self, announced: &[NodeId], at: usize) -> Cost {
+        let model = self.model();
+        let ply = self.node(announced[at]);
+        // In a record, which has no times, a piece that goes on may have been on its way all the time.
+        let on_its_way = ply.landed.recorded
+            && announced
+                .get(at + 2)
+                .is_some_and(|next| self.goes_on_from(announced[at], *next));
+        // Where it stood for long, no hand was on its piece. What is no move may be put right later.
+        let regular = || !announced.iter().any(|id| self.node(*id).is_irregular());
+        let left = ply.stood >= model.patience && !ply.landed.recorded && regular();
+        let done = ply.completed || left;
+        let price = match (ply.clear && done && !on_its_way, ply.guessed) {
+            (true, _) => model.unlikely,
+            // One ply fewer does not make another guess better.
+            (_, true) => model.ply,
+            _ => model.withdrawn,
+        };
+        // The reply is taken back first. Where its piece goes back after that of the ply before, both play on.
+        let after = announced.get(at + 1).and_then(|reply| self.node(*reply).back);
+        let in_order = ply.back.zip(after);
+        let played_on = in_order.is_some_and(|(own, reply)| own + ONE_SCAN_APART < reply);
+        price + usize::from(played_on) * model.unlikely
     }
 
     /// Whether a ply moves the piece that another one moved.

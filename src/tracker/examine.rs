@@ -381,26 +381,27 @@ impl Tracker {
         })
     }
 
-    /// Withdraws the last plies before a gap that began at `from` if they were not confirmed. Their pieces may have been on
-    /// their way, and nothing will confirm them now.
+    /// Withdraws the last plies before a gap that began at `from` if they were not confirmed, and it costs less than to leave
+    /// unexplained where the piece of the first one has gone. Nothing will confirm them now.
     fn withdraw_unconfirmed(&mut self, now: Timestamp, from: Timestamp) {
-        let Some(line) = &self.line else { return };
-        let announced = line.tree.path(line.tree.tip()).into_iter().rev();
-        let open = |id: &NodeId| line.tree.node(*id).standing != Standing::Confirmed;
+        let Some(tree) = self.tree() else { return };
+        let model = self.model;
+        let announced = tree.path(tree.tip()).into_iter().rev();
+        let open = |id: &NodeId| tree.node(*id).standing != Standing::Confirmed;
         let Some(first) = announced.take_while(open).last() else {
             return;
         };
-        let node = line.tree.node(first);
-        // Its piece still stands where it went.
-        let stands = |m: Move| {
-            self.sensors.board().piece_at(m.to()) == node.state.board().piece_at(m.to())
-                && node.state.board().piece_at(m.to()).is_some()
+        let node = tree.node(first);
+        let gone = match node.played {
+            Played::Move(m) => self.sensors.differing(node.state.board()).contains(m.to()),
+            Played::Irregular(_) | Played::Root => true,
         };
-        let stood = node.exact && from.saturating_duration_since(node.since) >= self.model.put_right;
-        if matches!(node.played, Played::Move(m) if stood || stands(m)) {
-            return;
+        let regular = matches!(node.played, Played::Move(_));
+        let stood = regular && node.exact && from.saturating_duration_since(node.since) >= model.put_right;
+        let price = if stood { model.unlikely } else { model.withdrawn };
+        if usize::from(gone) * model.unexplained > price {
+            self.retract(now, first, Withdrawal::Recovered);
         }
-        self.retract(now, first, Withdrawal::Recovered);
     }
 
     /// The board stands as it did before a gap. Unless that is just a moment of a motion, nothing was played in the gap.

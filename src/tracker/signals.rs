@@ -1,7 +1,7 @@
 //! What the board signals besides moves: a start position that was set up, a result that is shown.
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Board, Color, KnownOutcome, Move};
+use shakmaty::{Bitboard, Board, Color, KnownOutcome};
 
 use super::Tracker;
 use super::finding::{Finding, Recovery, ResultSign, Withdrawal};
@@ -220,26 +220,32 @@ impl Tracker {
         changed.max().unwrap_or(self.quiet_since)
     }
 
-    /// Withdraws the last plies if they were pieces being set up for the next game: the clock had been stopped before
-    /// them, or they put pieces where they stand in its start position and were not certain or, without a clock, were
-    /// made in one go.
+    /// Withdraws the last plies, from the one on from which it is most credible that they were pieces being set up for the
+    /// next game. Such pieces go home, where they stand in its start position; players seldom move there. They are moved
+    /// after the clock was stopped or, without a clock, in one go.
     pub(super) fn withdraw_setting_up(&mut self, now: Timestamp, start: &Board) {
         let Some(tree) = self.tree() else { return };
+        let model = self.model;
         let announced = tree.path(tree.tip());
         let made = self.made_before_the_clock_stopped(&announced);
         let in_one_go = self.in_one_go();
-        let set_up = |id: &&NodeId| {
-            let node = tree.node(**id);
-            let certain = node.standing == Standing::Confirmed;
+        let (mut odds, mut best) = (0, (0, None));
+        for (at, id) in announced.iter().enumerate().rev() {
+            let node = tree.node(*id);
             let at_once = in_one_go.is_some_and(|since| node.landed.at >= since);
-            let home = |m: Move| start.piece_at(m.to()) == Some(m.role().of(node.mover()));
-            (at_once || !certain) && matches!(node.played, Played::Move(m) if home(m))
-        };
-        let home = announced[..made].iter().rev().take_while(set_up).count();
-        let Some(first) = announced.get(made - home).copied() else {
-            return;
-        };
-        self.retract(now, first, Withdrawal::SetUp);
+            let home = matches!(node.played, Played::Move(m) if start.piece_at(m.to()) == Some(m.role().of(node.mover())));
+            let sure = node.standing == Standing::Confirmed;
+            let played = usize::from(home) * model.odd
+                + usize::from(at_once) * model.unlikely
+                + usize::from(at >= made) * model.reversed;
+            let set_up =
+                model.withdrawn + usize::from(sure) * model.unlikely + usize::from(!home) * model.unexplained;
+            odds += played as i64 - set_up as i64;
+            best = best.max((odds, (odds > 0).then_some(*id)));
+        }
+        if let (_, Some(first)) = best {
+            self.retract(now, first, Withdrawal::SetUp);
+        }
     }
 
     /// How many of these plies were made before the clock had been stopped; all of them where it was not, or where nothing
