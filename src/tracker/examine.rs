@@ -1,7 +1,6 @@
 //! A quiet board that no single legal move explains: a position was restored, or plies were played unobserved.
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color, Move};
 
 use super::Tracker;
@@ -52,27 +51,33 @@ impl Tracker {
         line.doubt.take_if(|doubt| plies().any(|id| proves(id, doubt)));
     }
 
-    /// Whether a reconstructed line is in doubt, and the board contradicts it: a piece stands where neither it nor any play
-    /// since has one, a player has moved while another of their pieces is missing, no legal move to a square that reads its
-    /// piece goes on from it, or one does whose piece was lifted before that of the ply that it answers. Squares that show
-    /// nothing say no more than that pieces are in hands.
+    /// Whether a reconstructed line is in doubt, and something speaks against it: a piece stands where neither it nor any play
+    /// since has one, or something is unusual about what would be played next, of which all that is odd counts. Squares that
+    /// show nothing say no more than that pieces are in hands.
     pub(super) fn doubted(&self) -> bool {
         let Some((line, doubt)) = self.line.as_ref().and_then(|line| Some((line, line.doubt?))) else {
             return false;
         };
-        let (tree, best) = (&line.tree, line.tree.best());
+        let (tree, best, model) = (&line.tree, line.tree.best(), self.model);
         let stands = tree.node(best).differs & self.sensors.board().occupied();
         let path = tree.path(best);
-        let told = tree.node(tree.tip()).ply;
-        let odd = |id: &NodeId| {
-            let node = tree.node(*id);
-            let before = node.parent.map(|before| tree.node(before).lifted_at);
-            let first = before.is_some_and(|lifted_at| node.lifted_at + ONE_SCAN_APART < lifted_at);
-            node.ply > told && (node.is_irregular() || node.is_unread() || first && node.ply > doubt.last + 1)
-        };
+        let told = tree.node(tree.tip()).ply.max(doubt.last);
+        let next: Vec<NodeId> = path
+            .iter()
+            .copied()
+            .filter(|id| tree.node(*id).ply > told)
+            .collect();
+        let costs = tree.costs();
+        let before = next
+            .first()
+            .and_then(|first| tree.node(*first).parent)
+            .unwrap_or(best);
+        let strain = costs.of_plies(best) - costs.of_plies(before) - next.len() * model.ply;
         let after = path.iter().find(|id| tree.node(**id).ply > doubt.last);
         let held = after.and_then(|first| self.held_since(*first, best));
-        stands.any() || held.is_some() || path.iter().any(odd)
+        let against =
+            strain + stands.count() * model.unexplained + usize::from(held.is_some()) * model.unlikely;
+        against >= model.odd
     }
 
     /// Withdraws a reconstructed line if several plies since have not explained the board. Returns whether it did.
