@@ -100,12 +100,8 @@ impl Tree {
     /// The same with what speaks against each reading.
     pub(super) fn best_by(&self, costs: &Costs) -> NodeId {
         let announced = self.path(self.tip());
-        // What it costs to withdraw the announced plies from each of them on.
+        let withdrawals = self.withdrawals(&announced);
         let root = self.node(self.root()).ply;
-        let mut withdrawals = vec![0; announced.len() + 1];
-        for at in (0..announced.len()).rev() {
-            withdrawals[at] = withdrawals[at + 1] + self.withdrawal(&announced, at);
-        }
         // How many announced plies each reading begins with; what it saves because it has some of the later ones after
         // other plies; and whether a suspicion on its way may count at all.
         let mut common = vec![0; self.nodes().len()];
@@ -149,8 +145,17 @@ impl Tree {
         best.map_or_else(|| self.root(), |(_, id)| id)
     }
 
-    /// What it costs to withdraw one of the announced plies.
-    pub(super) fn withdrawal(&self, announced: &[NodeId], at: usize) -> Cost {
+    /// What it costs to withdraw the announced plies from each of them on; none of them at last.
+    pub(super) fn withdrawals(&self, announced: &[NodeId]) -> Vec<Cost> {
+        let mut withdrawals = vec![0; announced.len() + 1];
+        for at in (0..announced.len()).rev() {
+            withdrawals[at] = withdrawals[at + 1] + self.withdrawal(announced, at);
+        }
+        withdrawals
+    }
+
+    /// What it costs to withdraw one of them.
+    fn withdrawal(&self, announced: &[NodeId], at: usize) -> Cost {
         let model = self.model();
         let ply = self.node(announced[at]);
         // In a record, which has no times, a piece that goes on may have been on its way all the time.

@@ -80,24 +80,18 @@ impl Tracker {
         against >= model.odd
     }
 
-    /// Withdraws a reconstructed line if several plies since have not explained the board. Returns whether it did.
-    pub(super) fn refuted_by_play(&mut self, now: Timestamp) -> bool {
-        if self.gap_since.is_some() || !self.doubted() {
-            return false;
-        }
-        let plies = self.line.as_ref().map_or(0, |line| {
-            let (tip, best) = (line.tree.node(line.tree.tip()), line.tree.node(line.tree.best()));
-            best.ply.saturating_sub(tip.ply)
-        });
-        plies as usize >= SEVERAL && self.refute(now)
-    }
-
-    /// Withdraws a reconstructed line if the board has not fitted it for long enough. Returns whether it did.
+    /// Withdraws a reconstructed line if something has spoken against it for long enough, or several plies since have not
+    /// explained the board. Returns whether it did.
     pub(super) fn refuted(&mut self, now: Timestamp) -> bool {
-        if !self.doubted() {
+        if self.gap_since.is_some() || self.is_lost() || !self.doubted() {
             return false;
         }
-        if self.waits(now, self.quiet_since + self.model.rest) {
+        let untold = self.tree().map_or(0, |tree| {
+            tree.node(tree.best())
+                .ply
+                .saturating_sub(tree.node(tree.tip()).ply)
+        });
+        if (untold as usize) < SEVERAL && self.waits(now, self.quiet_since + self.model.rest) {
             return false;
         }
         self.refute(now)
@@ -184,7 +178,7 @@ impl Tracker {
             return false;
         }
         if doubt && !gap {
-            return self.refuted(now);
+            return false;
         }
         // In a gap, it is more credible that a position was reached again by play than that it was restored.
         if gap && self.restored(now) {
@@ -210,46 +204,47 @@ impl Tracker {
         false
     }
 
-    /// Takes back the plies after an earlier position of the line, if that position stands on the board again. Returns
-    /// whether it does.
+    /// Takes back the plies after an earlier position of the line, if that position stands on the board again, and it costs
+    /// less than to leave unexplained what does. Returns whether it does.
     fn restored(&mut self, now: Timestamp) -> bool {
         let Some(line) = &self.line else { return false };
-        let board = self.sensors.board();
-        let announced = line.tree.path(line.tree.tip());
+        let (tree, model, passed) = (&line.tree, self.model, line.passed.len());
+        let announced = tree.path(tree.tip());
+        let root = &tree.node(tree.root()).state;
+        let states = announced.iter().map(|id| &tree.node(*id).state);
+        let states: Vec<&State> = line.passed.iter().chain([root]).chain(states).collect();
+        // The start position may be that of the next game.
+        let oldest = passed.min(passed.saturating_sub(REMEMBERED_PLIES).max(1));
+        let restored = |left: &usize| states[*left].board() == self.sensors.board();
+        let Some(left) = (oldest..states.len() - 1).rev().find(restored) else {
+            return false;
+        };
+        let price = tree.withdrawals(&announced)[left.saturating_sub(passed)]
+            + passed.saturating_sub(left) * model.unlikely;
+        if price >= tree.node(tree.tip()).differs.count() * model.unexplained {
+            return false;
+        }
         // In a gap, the clock must agree, and what was pressed is not taken back. Where more was taken back than is left, the
         // pieces were set up again for a game that begins alike.
-        let (gap, last) = (self.gap_since.is_some(), line.tree.node(line.tree.tip()).ply);
-        let pressed = announced.iter().rfind(|id| line.tree.node(**id).completed);
-        let pressed = pressed.map_or(0, |id| line.tree.node(*id).ply);
-        let credible = |state: &State, left: u32| {
-            !gap || self.turn_fits(now, state.turn(), 0) && left >= pressed.max(last.saturating_sub(left))
-        };
-        let states: Vec<NodeId> = core::iter::once(line.tree.root()).chain(announced).collect();
-        let mut pairs = states.windows(2).rev();
-        if let Some([back, first]) = pairs.find(|pair| line.tree.node(pair[0]).state.board() == board) {
-            let (node, first) = (line.tree.node(*first), *first);
-            let (ply, reason) = (node.ply, withdrawal_of(&node.played));
-            if !credible(&line.tree.node(*back).state, ply - 1) {
-                return false;
+        let pressed = announced.iter().rposition(|id| tree.node(*id).completed);
+        let fits = left
+            >= pressed
+                .map_or(0, |at| passed + at + 1)
+                .max(states.len() - 1 - left);
+        if self.gap_since.is_some() && !(fits && self.turn_fits(now, states[left].turn(), 0)) {
+            return false;
+        }
+        if let Some(first) = left.checked_sub(passed).map(|at| announced[at]) {
+            let (ply, reason) = (tree.node(first).ply, withdrawal_of(&tree.node(first).played));
+            if !self.refutes(now, ply) {
+                self.retract(now, first, reason);
             }
-            if self.refutes(now, ply) {
-                return true;
-            }
-            self.retract(now, first, reason);
             return true;
         }
-        let mut earlier = (1..line.passed.len()).rev().take(REMEMBERED_PLIES);
-        let Some(earlier) = earlier.find(|at| line.passed[*at].board() == board) else {
-            return false;
-        };
-        let ply = u32::try_from(earlier).unwrap_or(u32::MAX);
-        let state = line.passed[earlier].clone();
-        if !credible(&state, ply) {
-            return false;
-        }
+        let state = states[left].clone();
         let Some(line) = &mut self.line else { return false };
-        line.passed.truncate(earlier);
-        line.tree = Tree::new(self.model, state, ply, now);
+        line.passed.truncate(left);
+        line.tree = Tree::new(model, state, u32::try_from(left).unwrap_or(u32::MAX), now);
         line.tree.update(&self.sensors, now);
         self.tell(now, Withdrawal::Takeback);
         true

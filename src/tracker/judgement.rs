@@ -65,7 +65,7 @@ impl Tracker {
             self.nothing_was_missed(now);
         }
         self.weigh_doubt();
-        if self.refuted_by_play(now) {
+        if self.refuted(now) {
             return true;
         }
         let Some(line) = &self.line else { return false };
@@ -80,14 +80,11 @@ impl Tracker {
         }
         if common < announced.len() {
             let (announced, instead) = (announced[common], reading.get(common).copied());
-            return self.reconsider(now, announced, instead, best) || !unknown && self.refuted(now);
+            return self.reconsider(now, announced, instead, best);
         }
         if let Some(next) = reading.get(common).copied() {
             // A line that may be wrong has to explain what stands on the board before play goes on from it.
             let wrong = !tree.node(next).inferred && self.doubted();
-            if wrong && !unknown && self.refuted(now) {
-                return true;
-            }
             let ready = if wrong {
                 Ready::Not
             } else {
