@@ -235,10 +235,8 @@ impl Tracker {
             return false;
         }
         if let Some(first) = left.checked_sub(passed).map(|at| announced[at]) {
-            let (ply, reason) = (tree.node(first).ply, withdrawal_of(&tree.node(first).played));
-            if !self.refutes(now, ply) {
-                self.retract(now, first, reason);
-            }
+            let reason = withdrawal_of(&tree.node(first).played);
+            self.retract(now, first, reason);
             return true;
         }
         let state = states[left].clone();

@@ -303,12 +303,8 @@ impl Tracker {
         } else {
             withdrawal_of(&node.played)
         };
-        let ply = node.ply;
         if self.waits(now, since + self.model.rest) {
             return false;
-        }
-        if self.refutes(now, ply) {
-            return true;
         }
         self.retract(now, announced, reason);
         true

@@ -91,8 +91,12 @@ impl Tracker {
         }
     }
 
-    /// Withdraws a ply of the line with all that follows it.
+    /// Withdraws a ply of the line with all that follows it, and where it was reconstructed, all that was with it.
     pub(super) fn retract(&mut self, now: Timestamp, id: NodeId, reason: Withdrawal) {
+        let ply = self.tree().map(|tree| tree.node(id).ply);
+        if ply.is_some_and(|ply| self.refutes(now, ply)) {
+            return;
+        }
         if let Some(line) = &mut self.line {
             line.tree.remove(id);
         }
