@@ -66,8 +66,9 @@ table! {
     /// A square that shows something else than the line leads to. Nearly all of them are explained within seconds, by a
     /// piece that is in a hand or by the next ply.
     unexplained: Cost = 600;
-    /// A ply that stood more than a scan before the piece of the one that it answers was lifted: they were played in the
-    /// other order.
+    /// What hardly ever happens: a ply stood more than a scan before the piece of the one that it answers was lifted, so they
+    /// were played in the other order; somebody ran into the table, and pieces slid; players moved on after the clock had
+    /// been stopped.
     reversed: Cost = 2000;
     /// What happens, but not in most games: a ply that no legal move explains; a piece that rested on another square on
     /// its way, or was lifted before that of its player's ply before; a ply that was pressed or followed by its player's

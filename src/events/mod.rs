@@ -70,6 +70,8 @@ pub struct ExplainedEvent {
     pub event: Event,
     /// The ply of an event about a move.
     pub ply: Option<Box<Ply>>,
+    /// The log-odds for it, in hundredths of a nat, where a ply was settled or withdrawn and others were possible.
+    pub odds: Option<i64>,
 }
 
 /// What happened.

@@ -370,6 +370,7 @@ impl Board {
             game,
             event,
             ply: None,
+            odds: None,
         });
     }
 
@@ -393,6 +394,7 @@ impl Board {
         self.said.push(ExplainedEvent {
             event,
             ply: ruling.ply,
+            odds: ruling.odds,
         });
     }
 

@@ -284,6 +284,7 @@ mod tests {
         table.finds(Finding::Retracted {
             ply: 5,
             reason: Withdrawal::SetUp,
+            odds: None,
         });
         let published = &table.referee.game.as_ref().expect("a game").published;
         assert_eq!(published.len(), 4);

@@ -54,6 +54,8 @@ pub struct Ruling {
     pub event: EventKind,
     /// The ply that a move's event is about, with its evidence.
     pub ply: Option<Box<Ply>>,
+    /// The log-odds for it, in hundredths of a nat, where the tracker has settled or withdrawn a ply.
+    pub odds: Option<i64>,
 }
 
 /// A game's number on its board and its name.
@@ -79,6 +81,8 @@ pub struct Referee {
     continues: Option<String>,
     /// The line as the tracker has it.
     line: Vec<LineEntry>,
+    /// The log-odds for what the tracker has just settled or withdrawn.
+    odds: Option<i64>,
     /// How many games began on this board.
     games: u32,
     game: Option<OpenGame>,
@@ -219,6 +223,15 @@ impl Referee {
 
     /// Takes in what the tracker found.
     pub fn handle(&mut self, now: Timestamp, finding: Finding) {
+        self.odds = match &finding {
+            Finding::Settled { odds, .. } | Finding::Retracted { odds, .. } => *odds,
+            _ => None,
+        };
+        self.take_in(now, finding);
+        self.odds = None;
+    }
+
+    fn take_in(&mut self, now: Timestamp, finding: Finding) {
         let news = News::of(&finding, &self.line);
         match finding {
             Finding::Squares(snapshot) => {
@@ -239,7 +252,7 @@ impl Referee {
             Finding::Start(start) => self.start_set_up(now, start),
             Finding::Made(ply) => self.played(now, ply, CorrectionReason::MovedOn),
             Finding::Amended { ply, reason } => self.played(now, ply, reason.into()),
-            Finding::Retracted { ply, reason } => {
+            Finding::Retracted { ply, reason, .. } => {
                 self.line.truncate(index(ply));
                 // Kings on their way to the centre and pieces being set up were never a move, whether the clock runs or not.
                 if matches!(reason, Withdrawal::Kings | Withdrawal::SetUp) {
@@ -248,7 +261,7 @@ impl Referee {
                     self.follow(now, reason.into());
                 }
             }
-            Finding::Settled { ply, by } => {
+            Finding::Settled { ply, by, .. } => {
                 if let Some(entry) = self.line.get(index(ply)).filter(|_| by != Settlement::Shape) {
                     let watched_since = |gap: Timestamp| !entry.ply.inferred && entry.reported_at >= gap;
                     self.unwatched = self.unwatched.filter(|gap| !watched_since(*gap));
@@ -378,12 +391,17 @@ impl Referee {
         );
         let game = self.game.as_ref().filter(|game| !(of_line && game.ended));
         let game = game.map(|game| game.id.clone());
+        let of_ply = matches!(
+            event,
+            EventKind::MoveSettled { .. } | EventKind::MoveRetracted { .. }
+        );
         self.rulings.push(Ruling {
             ts,
             at,
             game,
             event,
             ply,
+            odds: self.odds.filter(|_| of_ply),
         });
     }
 

@@ -23,11 +23,6 @@ impl Costs {
         self.whole[id]
     }
 
-    /// The log-odds against a reading and for another.
-    pub(super) fn against(&self, id: NodeId, other: NodeId) -> i64 {
-        self.of(id) as i64 - self.of(other) as i64
-    }
-
     /// What is unusual about its plies.
     pub(super) fn of_plies(&self, id: NodeId) -> Cost {
         self.plies[id]
@@ -99,6 +94,23 @@ impl Tree {
 
     /// The same with what speaks against each reading.
     pub(super) fn best_by(&self, costs: &Costs) -> NodeId {
+        let ranks = self.ranks(costs).into_iter().enumerate();
+        let best = ranks.filter_map(|(id, rank)| Some((rank?, id))).min();
+        best.map_or_else(|| self.root(), |(_, id)| id)
+    }
+
+    /// The log-odds against each reading and for the most credible one.
+    pub(super) fn odds_against(&self) -> Vec<i64> {
+        let costs = self.costs();
+        let ranks = self.ranks(&costs);
+        let cost = |id: NodeId| ranks[id].map_or_else(|| costs.of(id), |(cost, _)| cost) as i64;
+        let best = cost(self.best_by(&costs));
+        (0..ranks.len()).map(|id| cost(id) - best).collect()
+    }
+
+    /// What speaks against each reading, with what it costs to withdraw what it does not have, and how many plies those are;
+    /// `None` for one that does not count.
+    pub(super) fn ranks(&self, costs: &Costs) -> Vec<Option<(Cost, usize)>> {
         let announced = self.path(self.tip());
         let withdrawals = self.withdrawals(&announced);
         let root = self.node(self.root()).ply;
@@ -107,7 +119,7 @@ impl Tree {
         let mut common = vec![0; self.nodes().len()];
         let mut again = vec![0; self.nodes().len()];
         let mut credible = vec![true; self.nodes().len()];
-        let mut best = None;
+        let mut ranks = vec![None; self.nodes().len()];
         for (id, node) in self.nodes().iter().enumerate() {
             let plies = (node.ply - root) as usize;
             if let Some(parent) = node.parent {
@@ -134,50 +146,43 @@ impl Tree {
                     let kept = plies.checked_sub(1).map_or(0, |at| costs.plies[announced[at]]);
                     announced.last().map_or(0, |last| costs.plies[*last]) - kept
                 });
-            let rank = (
-                costs.of(id) + taken_back + withdrawals[common[id]] - again[id],
-                withdrawn,
-            );
-            if best.is_none_or(|(least, _)| rank < least) {
-                best = Some((rank, id));
-            }
+            let cost = costs.of(id) + taken_back + withdrawals[common[id]] - again[id];
+            ranks[id] = Some((cost, withdrawn));
         }
-        best.map_or_else(|| self.root(), |(_, id)| id)
+        ranks
     }
 
     /// What it costs to withdraw the announced plies from each of them on; none of them at last.
     pub(super) fn withdrawals(&self, announced: &[NodeId]) -> Vec<Cost> {
+        let model = self.model();
+        let regular = !announced.iter().any(|id| self.node(*id).is_irregular());
+        let price = |at: usize| {
+            let ply = self.node(announced[at]);
+            // In a record, which has no times, a piece that goes on may have been on its way all the time.
+            let on_its_way = ply.landed.recorded
+                && announced
+                    .get(at + 2)
+                    .is_some_and(|next| self.goes_on_from(announced[at], *next));
+            // Where it stood for long, no hand was on its piece. What is no move may be put right later.
+            let left = ply.stood >= model.patience && !ply.landed.recorded && regular;
+            let done = ply.completed || left;
+            let price = match (ply.clear && done && !on_its_way, ply.guessed) {
+                (true, _) => model.unlikely,
+                // One ply fewer does not make another guess better.
+                (_, true) => model.ply,
+                _ => model.withdrawn,
+            };
+            // The reply is taken back first. Where its piece goes back after that of the ply before, both play on.
+            let after = announced.get(at + 1).and_then(|reply| self.node(*reply).back);
+            let in_order = ply.back.zip(after);
+            let played_on = in_order.is_some_and(|(own, reply)| own + ONE_SCAN_APART < reply);
+            price + usize::from(played_on) * model.unlikely
+        };
         let mut withdrawals = vec![0; announced.len() + 1];
         for at in (0..announced.len()).rev() {
-            withdrawals[at] = withdrawals[at + 1] + self.withdrawal(announced, at);
+            withdrawals[at] = withdrawals[at + 1] + price(at);
         }
         withdrawals
-    }
-
-    /// What it costs to withdraw one of them.
-    fn withdrawal(&self, announced: &[NodeId], at: usize) -> Cost {
-        let model = self.model();
-        let ply = self.node(announced[at]);
-        // In a record, which has no times, a piece that goes on may have been on its way all the time.
-        let on_its_way = ply.landed.recorded
-            && announced
-                .get(at + 2)
-                .is_some_and(|next| self.goes_on_from(announced[at], *next));
-        // Where it stood for long, no hand was on its piece. What is no move may be put right later.
-        let regular = || !announced.iter().any(|id| self.node(*id).is_irregular());
-        let left = ply.stood >= model.patience && !ply.landed.recorded && regular();
-        let done = ply.completed || left;
-        let price = match (ply.clear && done && !on_its_way, ply.guessed) {
-            (true, _) => model.unlikely,
-            // One ply fewer does not make another guess better.
-            (_, true) => model.ply,
-            _ => model.withdrawn,
-        };
-        // The reply is taken back first. Where its piece goes back after that of the ply before, both play on.
-        let after = announced.get(at + 1).and_then(|reply| self.node(*reply).back);
-        let in_order = ply.back.zip(after);
-        let played_on = in_order.is_some_and(|(own, reply)| own + ONE_SCAN_APART < reply);
-        price + usize::from(played_on) * model.unlikely
     }
 
     /// Whether a ply moves the piece that another one moved.

@@ -15,8 +15,6 @@ impl Tracker {
         let tree = self.tree()?;
         let node = tree.node(id);
         let parent = tree.node(node.parent?);
-        let costs = tree.costs();
-        let best = tree.best_by(&costs);
         let (played, uci, san, captured) = match node.played {
             Played::Move(m) => (
                 Some(m),
@@ -61,7 +59,7 @@ impl Tracker {
                     .rivals(id)
                     .into_iter()
                     .take(A_FEW)
-                    .map(|other| rival(tree, other, node.parent, costs.against(other, best)))
+                    .map(|(other, against)| rival(tree, other, node.parent, against))
                     .collect(),
             },
         })

@@ -9,7 +9,8 @@ use super::hearing::Hearing;
 use super::node::{Node, NodeId, Played, Standing};
 use super::tree::Tree;
 use crate::model::{
-    IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, PLIES_OF_PROOF, REMEMBERED_PLIES, SEARCH_INTERVAL, SEVERAL,
+    Cost, IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, PLIES_OF_PROOF, REMEMBERED_PLIES, SEARCH_INTERVAL,
+    SEVERAL,
 };
 use crate::position::State;
 use crate::position::lines::{self, Found};
@@ -51,74 +52,55 @@ impl Tracker {
         line.doubt.take_if(|doubt| plies().any(|id| proves(id, doubt)));
     }
 
-    /// Whether a reconstructed line is in doubt, and something speaks against it: a piece stands where neither it nor any play
+    /// What speaks against a reconstructed line that is in doubt, if anything does: a piece stands where neither it nor any play
     /// since has one, or something is unusual about what would be played next, of which all that is odd counts. Squares that
-    /// show nothing say no more than that pieces are in hands.
-    pub(super) fn doubted(&self) -> bool {
-        let Some((line, doubt)) = self.line.as_ref().and_then(|line| Some((line, line.doubt?))) else {
-            return false;
-        };
+    /// show nothing say no more than that pieces are in hands. With it comes how many plies would be played next.
+    pub(super) fn doubted(&self) -> Option<(Cost, usize)> {
+        let (line, doubt) = self.line.as_ref().and_then(|line| Some((line, line.doubt?)))?;
         let (tree, best, model) = (&line.tree, line.tree.best(), self.model);
         let stands = tree.node(best).differs & self.sensors.board().occupied();
         let path = tree.path(best);
         let told = tree.node(tree.tip()).ply.max(doubt.last);
-        let next: Vec<NodeId> = path
-            .iter()
-            .copied()
-            .filter(|id| tree.node(*id).ply > told)
-            .collect();
+        let next = tree.node(best).ply.saturating_sub(told) as usize;
+        let before = path.iter().rev().nth(next).copied();
+        let before = before.unwrap_or_else(|| tree.root());
         let costs = tree.costs();
-        let before = next
-            .first()
-            .and_then(|first| tree.node(*first).parent)
-            .unwrap_or(best);
-        let strain = costs.of_plies(best) - costs.of_plies(before) - next.len() * model.ply;
+        let strain = costs.of_plies(best) - costs.of_plies(before) - next * model.ply;
         let after = path.iter().find(|id| tree.node(**id).ply > doubt.last);
-        let held = after.and_then(|first| self.held_since(*first, best));
-        let against =
-            strain + stands.count() * model.unexplained + usize::from(held.is_some()) * model.unlikely;
-        against >= model.odd
+        let held = after.and_then(|first| self.held_since(*first, best)).is_some();
+        let against = strain + stands.count() * model.unexplained + usize::from(held) * model.unlikely;
+        (against >= model.odd).then_some((against, next))
     }
 
     /// Withdraws a reconstructed line if something has spoken against it for long enough, or several plies since have not
     /// explained the board. Returns whether it did.
     pub(super) fn refuted(&mut self, now: Timestamp) -> bool {
-        if self.gap_since.is_some() || self.is_lost() || !self.doubted() {
-            return false;
-        }
-        let untold = self.tree().map_or(0, |tree| {
-            tree.node(tree.best())
-                .ply
-                .saturating_sub(tree.node(tree.tip()).ply)
-        });
-        if (untold as usize) < SEVERAL && self.waits(now, self.quiet_since + self.model.rest) {
-            return false;
-        }
-        self.refute(now)
-    }
-
-    /// Withdraws a reconstructed line if `ply` is part of it, as the board does not show the state after that ply. Returns
-    /// whether it did.
-    pub(super) fn refutes(&mut self, now: Timestamp, ply: u32) -> bool {
-        let doubted = |doubt: Doubt| (doubt.first..=doubt.last).contains(&ply);
+        let known = self.gap_since.is_none() && !self.is_lost();
         let doubt = self.line.as_ref().and_then(|line| line.doubt);
-        self.gap_since.is_none() && doubt.is_some_and(doubted) && self.refute(now)
+        let Some((doubt, (against, next))) = doubt.zip(self.doubted()).filter(|_| known) else {
+            return false;
+        };
+        if next < SEVERAL && self.waits(now, self.quiet_since + self.model.rest) {
+            return false;
+        }
+        self.refutes(now, doubt.first, against as i64)
     }
 
-    /// Withdraws the reconstructed line and closes its gap as undecidable. Returns whether there was one.
-    fn refute(&mut self, now: Timestamp) -> bool {
+    /// Withdraws a reconstructed line if `ply` is part of it, which `odds` speak against, and closes its gap as undecidable.
+    /// Returns whether it did.
+    pub(super) fn refutes(&mut self, now: Timestamp, ply: u32, odds: i64) -> bool {
+        let known = self.gap_since.is_none();
+        let is_doubted = |doubt: &mut Doubt| known && (doubt.first..=doubt.last).contains(&ply);
         let Some(line) = &mut self.line else { return false };
-        let Some(doubt) = line.doubt.take() else {
+        let Some(doubt) = line.doubt.take_if(is_doubted) else {
             return false;
         };
         let announced = line.tree.path(line.tree.tip());
-        let Some(first) = announced
-            .into_iter()
-            .find(|id| line.tree.node(*id).ply == doubt.first)
-        else {
+        let is_first = |id: &NodeId| line.tree.node(*id).ply == doubt.first;
+        let Some(first) = announced.into_iter().find(is_first) else {
             return false;
         };
-        self.retract(now, first, Withdrawal::Recovered);
+        self.retract(now, first, Withdrawal::Recovered, odds);
         self.lose_line(now);
         // Announced at once: no gap is open that would be closed later.
         self.gap_since = Some(doubt.from);
@@ -142,7 +124,7 @@ impl Tracker {
     /// unobserved. Returns whether an explanation was found.
     pub(super) fn examine(&mut self, now: Timestamp) -> bool {
         let Some(line) = &self.line else { return false };
-        let (tree, doubt, searches) = (&line.tree, line.doubt.is_some(), line.examined);
+        let (tree, searches) = (&line.tree, line.examined);
         let tip = tree.tip();
         let gap = self.gap_since.is_some();
         let explained = searches > MAX_UNSEEN_PLIES || tree.node(tip).differs.is_empty();
@@ -175,9 +157,6 @@ impl Tracker {
             }
             // Lines with one more ply are searched for in another call, so that no call takes long.
             self.wake_at(now + SEARCH_INTERVAL);
-            return false;
-        }
-        if doubt && !gap {
             return false;
         }
         // In a gap, it is more credible that a position was reached again by play than that it was restored.
@@ -221,9 +200,11 @@ impl Tracker {
         };
         let price = tree.withdrawals(&announced)[left.saturating_sub(passed)]
             + passed.saturating_sub(left) * model.unlikely;
-        if price >= tree.node(tree.tip()).differs.count() * model.unexplained {
+        let unexplained = tree.node(tree.tip()).differs.count() * model.unexplained;
+        if price >= unexplained {
             return false;
         }
+        let odds = unexplained as i64 - price as i64;
         // In a gap, the clock must agree, and what was pressed is not taken back. Where more was taken back than is left, the
         // pieces were set up again for a game that begins alike.
         let pressed = announced.iter().rposition(|id| tree.node(*id).completed);
@@ -236,7 +217,7 @@ impl Tracker {
         }
         if let Some(first) = left.checked_sub(passed).map(|at| announced[at]) {
             let reason = withdrawal_of(&tree.node(first).played);
-            self.retract(now, first, reason);
+            self.retract(now, first, reason, odds);
             return true;
         }
         let state = states[left].clone();
@@ -244,7 +225,7 @@ impl Tracker {
         line.passed.truncate(left);
         line.tree = Tree::new(model, state, u32::try_from(left).unwrap_or(u32::MAX), now);
         line.tree.update(&self.sensors, now);
-        self.tell(now, Withdrawal::Takeback);
+        self.tell(now, Withdrawal::Takeback, Some(odds));
         true
     }
 
@@ -321,9 +302,11 @@ impl Tracker {
             self.note_examined(MAX_UNSEEN_PLIES + 1);
             return true;
         }
-        let path = self.tree().map(|tree| tree.path(tree.tip()));
-        if let Some(on_its_way) = path.and_then(|path| path.into_iter().find(|id| *id > from)) {
-            self.retract(now, on_its_way, Withdrawal::Recovered);
+        let Some(tree) = self.tree() else { return false };
+        let left = tree.node(tree.tip()).differs.count() * self.model.unexplained;
+        if let Some(on_its_way) = tree.path(tree.tip()).into_iter().find(|id| *id > from) {
+            let odds = left as i64 - (plies * self.model.ply) as i64;
+            self.retract(now, on_its_way, Withdrawal::Recovered, odds);
         }
         let gap = self.gap_since;
         let Some(line) = &mut self.line else { return false };
@@ -397,8 +380,9 @@ impl Tracker {
         let regular = matches!(node.played, Played::Move(_));
         let stood = regular && node.exact && from.saturating_duration_since(node.since) >= model.put_right;
         let price = if stood { model.unlikely } else { model.withdrawn };
-        if usize::from(gone) * model.unexplained > price {
-            self.retract(now, first, Withdrawal::Recovered);
+        let odds = (usize::from(gone) * model.unexplained) as i64 - price as i64;
+        if odds > 0 {
+            self.retract(now, first, Withdrawal::Recovered, odds);
         }
     }
 

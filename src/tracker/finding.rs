@@ -31,6 +31,8 @@ pub enum Finding {
         ply: u32,
         /// Why.
         reason: Withdrawal,
+        /// The log-odds against it, in hundredths of a nat; `None` where a record of the board tells.
+        odds: Option<i64>,
     },
     /// The ply is confirmed: it is beyond doubt.
     Settled {
@@ -38,6 +40,8 @@ pub enum Finding {
         ply: u32,
         /// What confirmed it.
         by: Settlement,
+        /// The log-odds for it and against the best other reading, in hundredths of a nat; `None` where there is no other.
+        odds: Option<i64>,
     },
     /// The ply is completed in the sense of the Laws (Art. 6.2.1).
     Completed {

@@ -61,11 +61,6 @@ impl Tracker {
         })
     }
 
-    /// The board is back. What it shows is not judged before its memory has had time to come.
-    pub(super) fn gap_dump_received(&mut self, now: Timestamp, dump: &Dump) {
-        self.hearing.dump_received(now, dump, now + self.model.rest);
-    }
-
     /// The host has requested the memory. Without a gap, it did so because reports were lost.
     pub(super) fn memory_requested(&mut self, now: Timestamp) {
         self.memory_requested_at = Some(now);

@@ -8,7 +8,7 @@ use super::Tracker;
 use super::finding::{Finding, Withdrawal};
 use super::node::{Node, NodeId};
 use super::sensors::{Sensors, Since};
-use crate::model::{SEVERAL, TWO_MOVES};
+use crate::model::TWO_MOVES;
 
 impl Tracker {
     /// Whether the pieces have been jolted and do not stand again as they did before.
@@ -48,15 +48,17 @@ impl Tracker {
         let moves = recent.iter().take(played).map(|id| tree.node(*id));
         let of_moves = moves.fold(Bitboard::EMPTY, |all, node| all | squares(node));
         let slid = slides.iter().filter(|slide| !of_moves.contains(slide.to)).count();
-        let explained = |id: &NodeId| self.sensors.differing(tree.node(*id).state.board()).count() < SEVERAL;
+        let unexplained = |id: &NodeId| self.sensors.differing(tree.node(*id).state.board()).count();
+        let unexplained = path.iter().map(unexplained).min().unwrap_or(slid);
         // Two players who castle and reply at once move three pieces.
-        if slid < SEVERAL || path.iter().any(explained) {
+        let odds = (slid.min(unexplained) * self.model.unexplained) as i64 - self.model.reversed as i64;
+        if odds <= 0 {
             return false;
         }
         line.jolted = true;
         // What began with the jolt was no move.
         if let Some(id) = recent.get(played).copied() {
-            self.retract(now, id, Withdrawal::Recovered);
+            self.retract(now, id, Withdrawal::Recovered, odds);
         }
         self.announce(now, Finding::Jolted);
         true

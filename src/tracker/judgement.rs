@@ -84,7 +84,7 @@ impl Tracker {
         }
         if let Some(next) = reading.get(common).copied() {
             // A line that may be wrong has to explain what stands on the board before play goes on from it.
-            let wrong = !tree.node(next).inferred && self.doubted();
+            let wrong = !tree.node(next).inferred && self.doubted().is_some();
             let ready = if wrong {
                 Ready::Not
             } else {
@@ -244,13 +244,14 @@ impl Tracker {
         // Where squares are unexplained, the pieces may be on their way home, and nearly any ply explains some of them.
         let Some(tree) = self.tree() else { return false };
         let number = tree.node(announced).ply;
+        let against = tree.odds_against()[tree.tip()];
         let sure = tree.node(announced).standing == Standing::Confirmed;
         let ends = tree.node(best).result.is_some();
         if !ends && self.unexplained() > if sure { 0 } else { IN_HANDS } {
             return false;
         }
         let Some(instead) = instead else {
-            return self.take_back(now, announced, best);
+            return self.take_back(now, announced, best, against);
         };
         let Some(at) = self.amended_at(announced, instead, best) else {
             return false;
@@ -265,7 +266,7 @@ impl Tracker {
         } else {
             Grounds::Reply
         };
-        if self.refutes(now, number) {
+        if self.refutes(now, number, against) {
             return true;
         }
         let Some(ply) = self.describe(now, instead, grounds) else {
@@ -282,13 +283,13 @@ impl Tracker {
         line.tree.withdraw(announced);
         line.tree.node_mut(instead).standing = Standing::Announced;
         self.note_untold(ply);
-        self.tell(now, reason);
+        self.tell(now, reason, None);
         self.complete_if_pressed(now, instead, mover, lifted_at);
         true
     }
 
     /// Withdraws `announced` if the board has stood long enough as it did before that ply. Returns whether it did.
-    fn take_back(&mut self, now: Timestamp, announced: NodeId, best: NodeId) -> bool {
+    fn take_back(&mut self, now: Timestamp, announced: NodeId, best: NodeId, against: i64) -> bool {
         let Some(line) = &self.line else { return false };
         let (node, best) = (line.tree.node(announced), line.tree.node(best));
         let since = if best.result.is_some() {
@@ -306,7 +307,7 @@ impl Tracker {
         if self.waits(now, since + self.model.rest) {
             return false;
         }
-        self.retract(now, announced, reason);
+        self.retract(now, announced, reason, against);
         true
     }
 
@@ -377,7 +378,7 @@ impl Tracker {
             self.confirm(now, before, Settlement::Reply);
         }
         self.note_untold(ply);
-        self.tell(now, Withdrawal::Recovered);
+        self.tell(now, Withdrawal::Recovered, None);
         self.complete_if_pressed(now, id, mover, lifted_at);
     }
 

@@ -175,7 +175,8 @@ impl Tracker {
         if let Some(polled) = &mut self.polled {
             polled.known_until = now;
         }
-        self.gap_dump_received(now, dump);
+        // After a gap, what the board shows is not judged before its memory has had time to come.
+        self.hearing.dump_received(now, dump, now + self.model.rest);
         let known = self.sensors.known();
         let changed = self.sensors.set_all(now, dump);
         if changed {

@@ -185,11 +185,12 @@ impl Tracker {
         if line.tree.is_guess(id) {
             return;
         }
+        let odds = line.tree.rivals(id).first().map(|(_, against)| *against);
         let node = line.tree.node_mut(id);
         if node.standing == Standing::Announced {
             node.standing = Standing::Confirmed;
             let ply = node.ply;
-            self.announce(now, Finding::Settled { ply, by });
+            self.announce(now, Finding::Settled { ply, by, odds });
         }
     }
 

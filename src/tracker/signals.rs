@@ -243,8 +243,8 @@ impl Tracker {
             odds += played as i64 - set_up as i64;
             best = best.max((odds, (odds > 0).then_some(*id)));
         }
-        if let (_, Some(first)) = best {
-            self.retract(now, first, Withdrawal::SetUp);
+        if let (odds, Some(first)) = best {
+            self.retract(now, first, Withdrawal::SetUp, odds);
         }
     }
 

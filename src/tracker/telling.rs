@@ -59,8 +59,8 @@ impl Tracker {
     }
 
     /// Tells how the line differs from what was told: new plies, others in their place, or fewer. `reason`: why what was
-    /// told is withdrawn.
-    pub(super) fn tell(&mut self, now: Timestamp, reason: Withdrawal) {
+    /// told is withdrawn; `odds`: the log-odds against it.
+    pub(super) fn tell(&mut self, now: Timestamp, reason: Withdrawal, odds: Option<i64>) {
         let Some(line) = self.line.as_mut().filter(|line| line.telling.held.is_none()) else {
             return;
         };
@@ -84,7 +84,7 @@ impl Tracker {
         }
         if withdraws {
             let ply = u32::try_from(same + 1).unwrap_or(u32::MAX);
-            findings.push(Finding::Retracted { ply, reason });
+            findings.push(Finding::Retracted { ply, reason, odds });
         }
         for finding in findings {
             self.announce(now, finding);
@@ -92,15 +92,15 @@ impl Tracker {
     }
 
     /// Withdraws a ply of the line with all that follows it, and where it was reconstructed, all that was with it.
-    pub(super) fn retract(&mut self, now: Timestamp, id: NodeId, reason: Withdrawal) {
+    pub(super) fn retract(&mut self, now: Timestamp, id: NodeId, reason: Withdrawal, odds: i64) {
         let ply = self.tree().map(|tree| tree.node(id).ply);
-        if ply.is_some_and(|ply| self.refutes(now, ply)) {
+        if ply.is_some_and(|ply| self.refutes(now, ply, odds)) {
             return;
         }
         if let Some(line) = &mut self.line {
             line.tree.remove(id);
         }
-        self.tell(now, reason);
+        self.tell(now, reason, Some(odds));
     }
 
     /// Tells what a record has shown of the line that was played back from a checkpoint on, and then all else. What was
@@ -113,7 +113,7 @@ impl Tracker {
         let untold = line.telling.untold.iter();
         let found: Vec<(usize, u32)> = untold.map(|(at, ply)| (*at, ply.number)).collect();
         let others = self.findings.split_off(waiting.min(self.findings.len()));
-        self.tell(now, Withdrawal::Recovered);
+        self.tell(now, Withdrawal::Recovered, None);
         let told = self.line.as_ref().map_or(0, |line| line.telling.told.len());
         for (finding, at) in others.into_iter().zip(waiting..) {
             let holds = match &finding.1 {

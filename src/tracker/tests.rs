@@ -19,6 +19,7 @@ use kiebitz_protocol::{ClockTimes, Contents, Dump, Field, FieldUpdate, Piece as 
 use shakmaty::Board;
 
 use super::{Completion, Finding, Tracker, Withdrawal};
+use crate::model::Model;
 
 /// A board, a clock and a tracker that watches them. Time passes only in [`wait`](Self::wait).
 struct World {
@@ -32,6 +33,8 @@ struct World {
     uncertain: usize,
     /// How many plies were settled.
     settled: usize,
+    /// The log-odds for what was settled, and against what was withdrawn.
+    odds: Vec<Option<i64>>,
     /// What changed about the clock.
     clock_changes: Vec<String>,
     /// What the squares were last reported to show.
@@ -50,6 +53,7 @@ impl World {
             pressed: Vec::new(),
             uncertain: 0,
             settled: 0,
+            odds: Vec::new(),
             clock_changes: Vec::new(),
             reported: Board::empty(),
         };
@@ -154,6 +158,9 @@ impl World {
                 self.uncertain += usize::from(ply.any_order);
             }
             self.settled += usize::from(matches!(finding, Finding::Settled { .. }));
+            if let Finding::Settled { odds, .. } | Finding::Retracted { odds, .. } = finding {
+                self.odds.push(odds);
+            }
             if let Finding::Clock(change) = &finding {
                 self.clock_changes.push(format!("{change:?}"));
             }
@@ -186,6 +193,7 @@ impl World {
                 Finding::Retracted {
                     ply,
                     reason: Withdrawal::SetUp,
+                    ..
                 } => Some(format!("set up from {ply}")),
                 Finding::Retracted { .. } => Some("withdrawn".to_owned()),
                 Finding::ResultShown { outcome, .. } => Some(outcome.to_string()),
@@ -392,6 +400,20 @@ fn a_move_taken_back_before_the_press_is_withdrawn() {
         .wait(2000)
         .shows("d2. d4P")
         .has_announced("e4 taken back d4");
+}
+
+/// A move explains two squares. What it costs as a ply, and to withdraw it, speaks for it once it is told.
+#[test]
+fn what_is_settled_or_withdrawn_comes_with_its_log_odds() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(3000).shows("e4. e2P").wait(3000);
+    let Model {
+        unexplained,
+        withdrawn,
+        ..
+    } = Model::FITTED;
+    let (squares, withdrawn) = (2 * unexplained as i64, withdrawn as i64);
+    assert_eq!(world.odds, [Some(squares + withdrawn), Some(squares - withdrawn)]);
 }
 
 #[test]

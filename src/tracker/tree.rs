@@ -67,11 +67,6 @@ impl Tree {
         path
     }
 
-    /// The moves that may follow a node. They show what else a piece could be doing.
-    pub(crate) fn possible_moves(&self, id: NodeId) -> &[PossibleMove] {
-        &self.nodes[id].possible_moves
-    }
-
     /// Adds the ply that brings a piece to a square which does not show it.
     pub(super) fn add_unread(
         &mut self,
@@ -110,19 +105,23 @@ impl Tree {
             .find(|id| self.is_suspicion(*id) && self.nodes[*id].mover() == color && explains(*id))
     }
 
-    /// The readings that contradict `id`, best first: all but its own line and what follows from it. Its parent is among
-    /// them, as the reading that it has not been played yet.
-    pub(crate) fn rivals(&self, id: NodeId) -> Vec<NodeId> {
-        let line = self.path(id);
-        let parent = self.nodes[id].parent;
-        let rival = |other: &NodeId| {
-            Some(*other) == parent
-                || !(*other == self.root() || line.contains(other) || self.path(*other).contains(&id))
+    /// The readings that contradict a ply, best first, each with the log-odds against it and for the most credible one: all
+    /// that do not have it, but for what its own line begins with. Its parent is among them, as the reading that it has not
+    /// been played yet.
+    pub(crate) fn rivals(&self, id: NodeId) -> Vec<(NodeId, i64)> {
+        let (line, node) = (self.path(id), &self.nodes[id]);
+        let is_ply = |other: &NodeId| {
+            let other = &self.nodes[*other];
+            other.ply == node.ply && other.played == node.played
         };
-        let mut rivals: Vec<NodeId> = (0..self.nodes.len()).filter(rival).collect();
-        let costs = self.costs();
-        rivals.sort_by_key(|rival| (costs.of(*rival), *rival));
-        rivals
+        let begins = |other: NodeId| other == self.root() || line.contains(&other);
+        let contradicts = |other: NodeId| {
+            Some(other) == node.parent || !(begins(other) || self.path(other).iter().any(is_ply))
+        };
+        let against = self.odds_against();
+        let mut rivals: Vec<NodeId> = (0..self.nodes.len()).filter(|id| contradicts(*id)).collect();
+        rivals.sort_by_key(|rival| (against[*rival], *rival));
+        rivals.into_iter().map(|rival| (rival, against[rival])).collect()
     }
 
     /// How many announced plies a reading would withdraw.

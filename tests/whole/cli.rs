@@ -54,6 +54,22 @@ fn events_are_numbered_without_gaps_one_object_per_line() {
     assert!(last > 66, "{last} events");
 }
 
+/// The prices of the model are in src/model.rs: a square that nothing explains 6, a ply 1.5.
+#[test]
+fn what_is_certain_and_what_is_withdrawn_is_explained_by_its_log_odds() {
+    let capture = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/captures/takeback-before-press.pcapng"
+    );
+    let output = run(&["replay", "--explain", capture]);
+    for explained in [
+        "withdrawn from 1. on (takeback; log-odds 13.5 against it)",
+        "1. is certain: the mover has pressed the clock, log-odds 10.5 for it",
+    ] {
+        assert!(stdout(&output).contains(explained), "{explained}");
+    }
+}
+
 #[test]
 fn several_captures_are_several_streams() {
     let output = run(&["replay", "--json", "--stream", "round-5", CAPTURE, CAPTURE]);

@@ -219,6 +219,7 @@ mod tests {
         let said = ExplainedEvent {
             event: event(9, EventKind::MoveRetracted { ply: 2, reason }),
             ply: None,
+            odds: None,
         };
         take(&mut readings, &said);
         let withdrawn: Vec<bool> = readings.iter().map(|reading| reading.withdrawn).collect();

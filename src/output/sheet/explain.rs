@@ -34,13 +34,15 @@ pub(super) fn explain(explained: &ExplainedEvent, numbering: Numbering, local: &
             Some(heading + &rests_on(explained.ply.as_deref(), numbering, local))
         }
         EventKind::MoveRetracted { ply, reason } => Some(format!(
-            "  {time}  withdrawn from {} on ({reason})\n",
-            numbering.name(*ply, "").trim_end()
+            "  {time}  withdrawn from {} on ({reason}{})\n",
+            numbering.name(*ply, "").trim_end(),
+            odds(explained.odds, "; ", " against it")
         )),
         EventKind::MoveSettled { ply, by } => Some(format!(
-            "      {time}  {} is certain: {}\n",
+            "      {time}  {} is certain: {}{}\n",
             numbering.name(*ply, "").trim_end(),
-            settled(*by)
+            settled(*by),
+            odds(explained.odds, ", ", " for it")
         )),
         EventKind::BoardRecovered { by, from, .. } => Some(format!(
             "  {time}  the gap since {} is closed: {by}\n",
@@ -48,6 +50,13 @@ pub(super) fn explain(explained: &ExplainedEvent, numbering: Numbering, local: &
         )),
         _ => None,
     }
+}
+
+/// As in "; log-odds 10.5 against it"; nothing where they are not known.
+fn odds(hundredths: Option<i64>, before: &str, after: &str) -> String {
+    hundredths.map_or_else(String::new, |odds| {
+        format!("{before}log-odds {:.1}{after}", odds as f64 / 100.0)
+    })
 }
 
 const fn settled(by: SettledBy) -> &'static str {
@@ -142,9 +151,8 @@ fn other(rival: &Rival, numbering: Numbering) -> String {
         1 => format!("1 {one}"),
         count => format!("{count} {more}"),
     };
-    let log_odds = rival.against as f64 / 100.0;
     let mut costs = vec![
-        format!("log-odds {log_odds:.1} against it"),
+        odds(Some(rival.against), "", " against it"),
         count(rival.differs, "square differs", "squares differ"),
     ];
     if rival.withdraws > 0 {

@@ -159,7 +159,8 @@ fn fifty_moves_begin_anew_with_a_pawn_or_a_capture() {
     table.plays("O-O").makes("Ke7");
     claims(&mut table);
     let (ply, by) = (2, Settlement::Reply);
-    table.finds(Finding::Settled { ply, by });
+    let odds = None;
+    table.finds(Finding::Settled { ply, by, odds });
     assert_eq!(claims(&mut table), [""; 0]);
     table.makes("Rb1").settles();
     assert_eq!(claims(&mut table), ["white after 2: fifty_moves [0] (9.3.2)"]);

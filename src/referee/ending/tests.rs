@@ -245,7 +245,8 @@ fn a_reply_to_the_end_is_no_part_of_the_game() {
     table.makes("Ng8").makes("e4");
     table.published();
     let (ply, by) = (16, crate::tracker::Settlement::Reply);
-    table.finds(Finding::Settled { ply, by });
+    let odds = None;
+    table.finds(Finding::Settled { ply, by, odds });
     let said = table.published();
     assert_eq!(
         said,

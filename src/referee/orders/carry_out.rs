@@ -291,6 +291,7 @@ impl Referee {
             game,
             event,
             ply: None,
+            odds: None,
         });
     }
 }

@@ -117,8 +117,8 @@ impl Table {
     }
 
     pub(in crate::referee) fn settles(&mut self) -> &mut Self {
-        let (ply, by) = (self.last(), Settlement::Press);
-        self.finds(Finding::Settled { ply, by })
+        let (ply, by, odds) = (self.last(), Settlement::Press, None);
+        self.finds(Finding::Settled { ply, by, odds })
     }
 
     pub(in crate::referee) fn completes(&mut self, ply: u32, by: Completion) -> &mut Self {
@@ -201,9 +201,9 @@ impl Table {
     }
 
     pub(in crate::referee) fn takes_back(&mut self) -> &mut Self {
-        let (ply, reason) = (self.last(), Withdrawal::Takeback);
+        let (ply, reason, odds) = (self.last(), Withdrawal::Takeback, None);
         self.states.pop();
-        self.finds(Finding::Retracted { ply, reason })
+        self.finds(Finding::Retracted { ply, reason, odds })
     }
 
     pub(in crate::referee) fn shows(&mut self, outcome: KnownOutcome) -> &mut Self {

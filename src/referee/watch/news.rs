@@ -57,7 +57,7 @@ impl News {
             Finding::Start(_) => Self::Started,
             Finding::Made(ply) => Self::Played(ply.number, false),
             Finding::Amended { ply, .. } => Self::Played(ply.number, true),
-            Finding::Retracted { ply, reason } => {
+            Finding::Retracted { ply, reason, .. } => {
                 Self::Retracted(*ply, *reason, line.get(at(*ply)..).unwrap_or_default().to_vec())
             }
             Finding::Completed { ply, by, .. } => Self::Completed(*ply, *by),

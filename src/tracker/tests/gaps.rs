@@ -7,6 +7,7 @@ use shakmaty::{CastlingMode, Square};
 
 use super::memory::goes_unheard;
 use super::{START, World, castling, wire};
+use crate::model::Model;
 use crate::position::{State, Variant};
 use crate::tracker::{Doubt, Evidence, Ply, Start};
 
@@ -418,6 +419,8 @@ fn a_line_is_withdrawn_if_a_player_moves_on_without_a_piece() {
     world.shows("d1.").wait(2000).shows("g1. f3N").wait(6000);
     let announced = world.announced.join(" ");
     assert!(announced.ends_with("withdrawn Undecidable:"), "{announced}");
+    // A piece that is still missing was lifted before that of its player's next ply.
+    assert_eq!(world.odds.pop(), Some(Some(Model::FITTED.unlikely as i64)));
 }
 
 /// The same where play goes on too fast for the board to be quiet: no move counts before the pieces are explained.
