@@ -390,7 +390,7 @@ impl Tracker {
     }
 
     /// Confirms the last ply if it was pressed, or has stood long enough. Returns whether it did.
-    fn confirm_tip(&mut self, now: Timestamp, tip: NodeId) -> bool {
+    pub(super) fn confirm_tip(&mut self, now: Timestamp, tip: NodeId) -> bool {
         let Some(tree) = self.tree() else { return false };
         let node = tree.node(tip);
         // Where reports may have been lost, its piece may have gone on: the next dump shows it.
@@ -402,8 +402,7 @@ impl Tracker {
             if self.waits(now, node.since + ONE_SCAN_APART) {
                 return false;
             }
-            self.confirm(now, tip, Settlement::Press);
-            return true;
+            return self.confirm(now, tip, Settlement::Press);
         }
         if !node.differs.is_empty() || self.caution(tip) == Caution::MayCastle {
             return false;
@@ -414,8 +413,7 @@ impl Tracker {
         if self.waits(now, node.since.max(self.quiet_since) + self.model.doubt) {
             return false;
         }
-        self.confirm(now, tip, Settlement::Shape);
-        true
+        self.confirm(now, tip, Settlement::Shape)
     }
 
     /// Closes a ply that is confirmed and followed by enough others: it becomes the root of the tree. Returns whether there
@@ -439,10 +437,9 @@ impl Tracker {
             Standing::Confirmed => {}
             // It was a guess, or came after one, that later play has proved.
             Standing::Announced if line.tree.path(close).iter().any(|id| line.tree.node(*id).guessed) => {
-                if line.tree.is_guess(close) {
+                if !self.confirm(now, close, Settlement::Reply) {
                     return false;
                 }
-                self.confirm(now, close, Settlement::Reply);
             }
             _ => return false,
         }

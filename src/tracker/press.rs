@@ -179,19 +179,18 @@ impl Tracker {
         );
     }
 
-    /// Announces that a ply is beyond doubt, unless it is only a candidate or confirmed already.
-    pub(super) fn confirm(&mut self, now: Timestamp, id: NodeId, by: Settlement) {
-        let Some(line) = &mut self.line else { return };
-        if line.tree.is_guess(id) {
-            return;
+    /// Announces that a ply is beyond doubt, unless it is only a candidate or confirmed already. Returns whether it did.
+    pub(super) fn confirm(&mut self, now: Timestamp, id: NodeId, by: Settlement) -> bool {
+        let Some(line) = &mut self.line else { return false };
+        if line.tree.node(id).standing != Standing::Announced || line.tree.is_guess(id) {
+            return false;
         }
         let odds = line.tree.rivals(id).first().map(|(_, against)| *against);
         let node = line.tree.node_mut(id);
-        if node.standing == Standing::Announced {
-            node.standing = Standing::Confirmed;
-            let ply = node.ply;
-            self.announce(now, Finding::Settled { ply, by, odds });
-        }
+        node.standing = Standing::Confirmed;
+        let ply = node.ply;
+        self.announce(now, Finding::Settled { ply, by, odds });
+        true
     }
 
     /// The mover's last press, if that was after they lifted their piece.

@@ -2,6 +2,7 @@
 
 use shakmaty::{Bitboard, Square};
 
+use super::super::tree::Tree;
 use super::{START, World};
 
 /// The squares on which the board does not show what the line has there.
@@ -166,6 +167,32 @@ fn a_square_that_has_read_a_piece_is_not_the_dead_one() {
         world.shows(ply).wait(2000);
     }
     world.has_announced("e4 h6 d4 Nf6 a3 Ng4 Qf3 a6 Qxf7+ Kxf7 b3 Nc6 c3 Nce5 b4");
+}
+
+/// A press does not show where the knight went, and there is nothing to conclude from it again and again.
+#[test]
+fn a_guess_that_is_pressed_is_not_confirmed() {
+    let mut world = World::new(START);
+    world
+        .clock(true, true)
+        .wait(2000)
+        .shows("e2. e4P")
+        .wait(600)
+        .clock(false, true);
+    world
+        .shows("g8.")
+        .wait(5000)
+        .clock(true, true)
+        .shows("d2. d4P")
+        .wait(31_000);
+    world.clock(false, true).wait(2000);
+    let tip = world.tracker.tree().map_or(0, Tree::tip);
+    let told = world
+        .tracker
+        .tree()
+        .map(|tree| (tree.node(tip).ply, tree.node(tip).completed));
+    assert_eq!(told, Some((3, true)));
+    assert!(!world.tracker.confirm_tip(world.now, tip));
 }
 
 /// The king is on e2 or on f2, and one of them is dead. A king that is read on e2 later may have come from f2.
