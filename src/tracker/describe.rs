@@ -11,7 +11,9 @@ use crate::model::A_FEW;
 
 impl Tracker {
     /// The ply of a node as it is announced, with its evidence.
-    pub(super) fn describe(&self, now: Timestamp, id: NodeId, grounds: Grounds) -> Option<Ply> {
+    pub(super) fn describe(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) -> Option<Ply> {
+        let tree = &mut self.line.as_mut()?.tree;
+        tree.node_mut(id).guessed = tree.is_ambiguous(id, tree.best());
         let tree = self.tree()?;
         let node = tree.node(id);
         let parent = tree.node(node.parent?);

@@ -14,6 +14,7 @@ use super::examine::withdrawal_of;
 use super::finding::{Caution, Completion, Grounds, Settlement, Withdrawal};
 use super::node::{Node, NodeId, Played, Standing};
 use super::patience::can_take;
+use super::tree::Tree;
 use crate::model::{A_FEW, IN_HANDS, MAX_CONCLUSIONS, REMEMBERED_PLIES, TWO_MOVES};
 
 /// Whether a reading may be announced.
@@ -142,10 +143,9 @@ impl Tracker {
         if node.landed.is_late() && now < asked_by {
             return Ready::At(asked_by);
         }
-        // Once kings show the result, nothing more will tell.
-        let tells = tree.node(best).result.is_none();
-        if tells && tree.is_ambiguous(next, best) && now < node.lifted_at + self.model.unclear {
-            return Ready::At(node.lifted_at + self.model.unclear);
+        let clear_at = self.clear_at(tree, next, best);
+        if now < clear_at {
+            return Ready::At(clear_at);
         }
         if node.is_unread() && best == next && self.pressed_since(node.mover(), node.lifted_at).is_none() {
             return stand(Caution::MayCastle);
@@ -198,6 +198,13 @@ impl Tracker {
             return wait(self.model.settle, Grounds::Reply);
         }
         stand(self.caution(next))
+    }
+
+    /// When a ply may be told though another one is as credible in its place. Once kings show the result, nothing more will
+    /// tell which it was.
+    fn clear_at(&self, tree: &Tree, next: NodeId, best: NodeId) -> Timestamp {
+        let tells = tree.node(best).result.is_none() && tree.is_ambiguous(next, best);
+        tree.node(next).lifted_at + self.model.unclear * u32::from(tells)
     }
 
     /// When a player lifted a piece that is still missing although they have made a ply since, from `next` on: it may have
@@ -334,7 +341,9 @@ impl Tracker {
         } else {
             self.caution(instead).rest(self.model).max(self.model.pause)
         };
-        let backed = self.backed_at(instead, best)?;
+        let backed = self
+            .backed_at(instead, best)?
+            .max(self.clear_at(tree, instead, best));
         Some(backed.max(node.since.max(tree.node(best).since) + rest))
     }
 
@@ -353,10 +362,6 @@ impl Tracker {
 
     /// Announces a ply as made. With it, the mover's last ply is completed and the opponent's confirmed.
     pub(super) fn announce_made(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) {
-        if let Some(line) = &mut self.line {
-            let guessed = line.tree.is_ambiguous(id, line.tree.best());
-            line.tree.node_mut(id).guessed = guessed;
-        }
         let Some(ply) = self.describe(now, id, grounds) else {
             return;
         };

@@ -31,6 +31,24 @@ fn where_a_piece_on_a_dead_square_went_is_told_before_the_result() {
     world.has_announced("e4 Nf6 d4 1/2-1/2");
 }
 
+/// White's knight may be on f3 or on h3. For a while yet, that does not take the place of what was told instead.
+#[test]
+fn a_guess_replaces_nothing_before_its_time() {
+    let mut world = World::new(START);
+    world
+        .shows("g1.")
+        .wait(1400)
+        .shows("a7.")
+        .wait(200)
+        .shows("a6p")
+        .wait(170);
+    world.shows("d2.").wait(30).shows("d4P").wait(450);
+    world.shows("b6p").wait(30).shows("b7.").wait(5000);
+    world.has_announced("d4");
+    world.wait(30_000);
+    world.has_announced("d4 no, Nf3 a6 d4 b6");
+}
+
 #[test]
 fn a_piece_that_can_have_gone_to_one_dead_square_only_went_there() {
     let mut world = World::new(START);
