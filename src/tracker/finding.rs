@@ -31,7 +31,7 @@ pub enum Finding {
         ply: u32,
         /// Why.
         reason: Withdrawal,
-        /// The log-odds against it, in hundredths of a nat; `None` where a record of the board tells.
+        /// The log-odds against the first of them, in hundredths of a nat; `None` where a record of the board tells.
         odds: Option<i64>,
     },
     /// The ply is confirmed: it is beyond doubt.
@@ -194,8 +194,8 @@ pub struct Rival {
     pub ply: u32,
     /// That ply's SAN or UCI; `None` for the reading that nothing had been played yet.
     pub name: Option<String>,
-    /// The log-odds against it and for the reading that was announced, in hundredths of a nat: 230 is ten to one. Of a
-    /// reading that had not been given up yet they may be negative.
+    /// The log-odds against it and for the most credible reading, in hundredths of a nat: 230 is ten to one. What it costs to
+    /// withdraw is among them. Of a suspicion that does not count yet they may be negative.
     pub against: i64,
     /// On how many squares it differed from the board.
     pub differs: usize,
