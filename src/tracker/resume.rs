@@ -61,6 +61,8 @@ impl Tracker {
             // The order in which they were told is all that is known of when they were made.
             let from = Timestamp::from_micros(0);
             (node.lifted_at, node.landed) = (at, Since::between(from, at));
+            // Its squares had shown it since then.
+            (node.since, node.shown) = (ply.stood_at.min(at), true);
         }
         self.line = Some(LineOfPlay {
             doubt,

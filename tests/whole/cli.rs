@@ -54,7 +54,8 @@ fn events_are_numbered_without_gaps_one_object_per_line() {
     assert!(last > 66, "{last} events");
 }
 
-/// The prices of the model are in src/model.rs: a square that nothing explains 6, a ply 1.5.
+/// The prices of the model are in src/model.rs: a square that nothing explains 6, a ply that is withdrawn 0.6, or 6.5 once it
+/// was pressed.
 #[test]
 fn what_is_certain_and_what_is_withdrawn_is_explained_by_its_log_odds() {
     let capture = concat!(
@@ -63,8 +64,8 @@ fn what_is_certain_and_what_is_withdrawn_is_explained_by_its_log_odds() {
     );
     let output = run(&["replay", "--explain", capture]);
     for explained in [
-        "withdrawn from 1. on (takeback; log-odds 13.5 against it)",
-        "1. is certain: the mover has pressed the clock, log-odds 10.5 for it",
+        "withdrawn from 1. on (takeback; log-odds 11.4 against it)",
+        "1. is certain: the mover has pressed the clock, log-odds 18.5 for it",
     ] {
         assert!(stdout(&output).contains(explained), "{explained}");
     }

@@ -1,5 +1,7 @@
 //! Gaps in which the board was not heard.
 
+use core::time::Duration;
+
 use kiebitz_hardware::Observation;
 use kiebitz_protocol::{Element, Field};
 use shakmaty::uci::UciMove;
@@ -175,6 +177,31 @@ fn a_ply_that_stood_before_a_gap_is_not_withdrawn() {
     };
     assert_eq!(before(8000), "Kf1 Undecidable:");
     assert_eq!(before(3000), "Kf1 withdrawn Undecidable:");
+}
+
+/// The same after a restart: when the ply was told is in the journal.
+#[test]
+fn a_ply_that_stood_before_a_restart_is_not_withdrawn() {
+    let before = |stood: u64| {
+        let mut world = World::new(START);
+        let (start, [e4, e5]) = journaled(&world, ["e2e4", "e7e5"]);
+        world.now = world.now + Duration::from_millis(stood);
+        world
+            .tracker
+            .resume(world.now, &start, [(&e4, true), (&e5, false)], None);
+        world.wait(60_000);
+        let placement = "r..q.rk..pp.bpppp.np.n..............P.b...NP.N.PPPP.BPP.R.BQ.RK.";
+        world.fields = World::new(placement).fields;
+        world.observe(Observation::Opened);
+        world.dump();
+        // It tells of e4 and e5, and not of how the board came to show what it does.
+        let elements = elements("e2. e4P e7. e5p");
+        world.observe(Observation::Memory { elements });
+        world.dump().wait(14_000);
+        world.announced.join(" ")
+    };
+    assert_eq!(before(8000), "Undecidable:");
+    assert_eq!(before(3000), "withdrawn Undecidable:");
 }
 
 /// The pieces were set up again, and the next game begins like this one. Nobody takes back four plies unheard.
