@@ -58,6 +58,13 @@ pub struct Ruling {
     pub odds: Option<i64>,
 }
 
+/// The log-odds for a ply that the tracker has settled, and against one that it has withdrawn.
+#[derive(Debug, Default)]
+struct Odds {
+    settled: Option<i64>,
+    withdrawn: Option<i64>,
+}
+
 /// A game's number on its board and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Game {
@@ -82,7 +89,7 @@ pub struct Referee {
     /// The line as the tracker has it.
     line: Vec<LineEntry>,
     /// The log-odds for what the tracker has just settled or withdrawn.
-    odds: Option<i64>,
+    odds: Odds,
     /// How many games began on this board.
     games: u32,
     game: Option<OpenGame>,
@@ -223,12 +230,19 @@ impl Referee {
 
     /// Takes in what the tracker found.
     pub fn handle(&mut self, now: Timestamp, finding: Finding) {
-        self.odds = match &finding {
-            Finding::Settled { odds, .. } | Finding::Retracted { odds, .. } => *odds,
-            _ => None,
+        self.odds = match finding {
+            Finding::Settled { odds, .. } => Odds {
+                settled: odds,
+                withdrawn: None,
+            },
+            Finding::Retracted { odds, .. } => Odds {
+                settled: None,
+                withdrawn: odds,
+            },
+            _ => Odds::default(),
         };
         self.take_in(now, finding);
-        self.odds = None;
+        self.odds = Odds::default();
     }
 
     fn take_in(&mut self, now: Timestamp, finding: Finding) {
@@ -391,17 +405,18 @@ impl Referee {
         );
         let game = self.game.as_ref().filter(|game| !(of_line && game.ended));
         let game = game.map(|game| game.id.clone());
-        let of_ply = matches!(
-            event,
-            EventKind::MoveSettled { .. } | EventKind::MoveRetracted { .. }
-        );
+        let odds = match event {
+            EventKind::MoveSettled { .. } => self.odds.settled,
+            EventKind::MoveRetracted { .. } => self.odds.withdrawn,
+            _ => None,
+        };
         self.rulings.push(Ruling {
             ts,
             at,
             game,
             event,
             ply,
-            odds: self.odds.filter(|_| of_ply),
+            odds,
         });
     }
 

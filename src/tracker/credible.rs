@@ -103,14 +103,15 @@ impl Tree {
     pub(super) fn odds_against(&self) -> Vec<i64> {
         let costs = self.costs();
         let ranks = self.ranks(&costs);
-        let cost = |id: NodeId| ranks[id].map_or_else(|| costs.of(id), |(cost, _)| cost) as i64;
-        let best = cost(self.best_by(&costs));
-        (0..ranks.len()).map(|id| cost(id) - best).collect()
+        let best = ranks.iter().flatten().map(|(cost, _)| *cost).min().unwrap_or(0);
+        let ranked = ranks.iter().enumerate();
+        let cost = ranked.map(|(id, rank)| rank.map_or_else(|| costs.of(id), |(cost, _)| cost));
+        cost.map(|cost| cost as i64 - best as i64).collect()
     }
 
     /// What speaks against each reading, with what it costs to withdraw what it does not have, and how many plies those are;
     /// `None` for one that does not count.
-    pub(super) fn ranks(&self, costs: &Costs) -> Vec<Option<(Cost, usize)>> {
+    fn ranks(&self, costs: &Costs) -> Vec<Option<(Cost, usize)>> {
         let announced = self.path(self.tip());
         let withdrawals = self.withdrawals(&announced);
         let root = self.node(self.root()).ply;

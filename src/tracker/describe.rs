@@ -10,7 +10,7 @@ use super::tree::Tree;
 use crate::model::A_FEW;
 
 impl Tracker {
-    /// The ply of a node as it is announced, with its evidence.
+    /// The ply of a node as it is announced now, with its evidence; where others are as credible, it is noted as a guess.
     pub(super) fn describe(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) -> Option<Ply> {
         let tree = &mut self.line.as_mut()?.tree;
         tree.node_mut(id).guessed = tree.is_ambiguous(id, tree.best());

@@ -62,8 +62,7 @@ impl Tracker {
         let path = tree.path(best);
         let told = tree.node(tree.tip()).ply.max(doubt.last);
         let next = tree.node(best).ply.saturating_sub(told) as usize;
-        let before = path.iter().rev().nth(next).copied();
-        let before = before.unwrap_or_else(|| tree.root());
+        let before = path.iter().rev().nth(next).map_or_else(|| tree.root(), |id| *id);
         let costs = tree.costs();
         let strain = costs.of_plies(best) - costs.of_plies(before) - next * model.ply;
         let after = path.iter().find(|id| tree.node(**id).ply > doubt.last);

@@ -251,23 +251,22 @@ impl Tracker {
         // Where squares are unexplained, the pieces may be on their way home, and nearly any ply explains some of them.
         let Some(tree) = self.tree() else { return false };
         let number = tree.node(announced).ply;
-        let against = tree.odds_against()[tree.tip()];
         let sure = tree.node(announced).standing == Standing::Confirmed;
         let ends = tree.node(best).result.is_some();
         if !ends && self.unexplained() > if sure { 0 } else { IN_HANDS } {
             return false;
         }
         let Some(instead) = instead else {
-            return self.take_back(now, announced, best, against);
+            return self.take_back(now, announced, best);
         };
         let Some(at) = self.amended_at(announced, instead, best) else {
             return false;
         };
+        let against = tree.odds_against()[tree.tip()];
         if self.waits(now, at) {
             return false;
         }
-        let stood = best == instead;
-        let grounds = if stood {
+        let grounds = if best == instead {
             let caution = self.caution(instead);
             Grounds::Stood(caution.rest(self.model).max(self.model.pause), caution)
         } else {
@@ -296,7 +295,7 @@ impl Tracker {
     }
 
     /// Withdraws `announced` if the board has stood long enough as it did before that ply. Returns whether it did.
-    fn take_back(&mut self, now: Timestamp, announced: NodeId, best: NodeId, against: i64) -> bool {
+    fn take_back(&mut self, now: Timestamp, announced: NodeId, best: NodeId) -> bool {
         let Some(line) = &self.line else { return false };
         let (node, best) = (line.tree.node(announced), line.tree.node(best));
         let since = if best.result.is_some() {
@@ -311,6 +310,7 @@ impl Tracker {
         } else {
             withdrawal_of(&node.played)
         };
+        let against = line.tree.odds_against()[line.tree.tip()];
         if self.waits(now, since + self.model.rest) {
             return false;
         }

@@ -245,8 +245,11 @@ fn a_reply_to_the_end_is_no_part_of_the_game() {
     table.makes("Ng8").makes("e4");
     table.published();
     let (ply, by) = (16, crate::tracker::Settlement::Reply);
-    let odds = None;
+    let odds = Some(1000);
     table.finds(Finding::Settled { ply, by, odds });
+    // What speaks for the end does not speak against the reply.
+    let odds: Vec<_> = table.referee.rulings.iter().map(|ruling| ruling.odds).collect();
+    assert_eq!(odds, [Some(1000), None, None, None, None]);
     let said = table.published();
     assert_eq!(
         said,
