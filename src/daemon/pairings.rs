@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
+use super::past;
 use crate::config::Config;
 use crate::events::{Event, LIVE_STREAM};
 use crate::hall::Hall;
@@ -54,10 +55,9 @@ impl Pairings {
             return Ok(());
         }
         for (board, _) in journal.boards(LIVE_STREAM)? {
-            let all = journal.all_of(LIVE_STREAM, &board);
-            let plies = all.last_game()?.map_or(0, |game| game.record.moves.len());
-            let plies = u32::try_from(plies).unwrap_or(u32::MAX);
-            self.seating.resume(&board, &all.announcements()?, plies);
+            for event in journal.all_of(LIVE_STREAM, &board).paired(past::EVENT)? {
+                self.seating.apply(&event);
+            }
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::events::{Event, EventKind, LIVE_STREAM};
 use crate::journal::{Journal, JournalError};
 
 /// An event does not last longer.
-const EVENT: Duration = Duration::from_secs(16 * 24 * 3600);
+pub(super) const EVENT: Duration = Duration::from_secs(16 * 24 * 3600);
 /// The games of an event without a name are those since yesterday's last round.
 const NAMELESS: Duration = Duration::from_secs(36 * 3600);
 

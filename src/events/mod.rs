@@ -4,6 +4,7 @@
 
 mod incident;
 pub mod incidents;
+pub mod pairing;
 mod played;
 pub mod record;
 mod resumable;

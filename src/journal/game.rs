@@ -1,10 +1,13 @@
 //! Games in the journal.
 
+use core::time::Duration;
+
 use kiebitz_hardware::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 
 use super::{Journal, JournalError, JournaledEvent, journaled};
 use crate::events::incidents::Incidents;
+use crate::events::pairing::MIN_PLIES;
 use crate::events::{Event, EventKind, ResumableGame};
 
 /// A game in the list of a board's games.
@@ -259,6 +262,25 @@ impl Past<'_> {
         self.events(ANNOUNCED)
     }
 
+    /// The events that say which of its games count for which pairings, in order: its announcements, and of the plies
+    /// those from which on [a game was begun or counts](crate::events::pairing::MIN_PLIES). No event lasts longer than
+    /// `span`: plies that are older than its last event by more are left out.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds events that cannot be decoded.
+    pub fn paired(&self, span: Duration) -> Result<Vec<Event>, JournalError> {
+        let since = self.last_ts()?.unwrap_or(Timestamp::from_micros(0));
+        let since = since.saturating_sub(span).as_micros();
+        let mut select = self.prepare(PAIRED)?;
+        let rows = select.query_map(
+            params![self.stream, self.board, self.until, since, MIN_PLIES],
+            journaled,
+        );
+        let rows: Vec<JournaledEvent> = rows.and_then(Iterator::collect).map_err(self.journal.error())?;
+        self.decoded(&rows)
+    }
+
     /// Its last coming or going; `None`: it has never been connected.
     ///
     /// # Errors
@@ -426,5 +448,9 @@ const INCIDENTS: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND bo
     AND type IN ('incident.opened', 'incident.updated', 'incident.closed', 'game.started') ORDER BY seq";
 const ANNOUNCED: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3
     AND type IN ('command.taken', 'game.started', 'game.amended', 'game.ended') ORDER BY seq";
+const PAIRED: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3
+    AND (type IN ('command.taken', 'game.started', 'game.amended', 'game.ended', 'game.resumed')
+        OR (type = 'move.made' AND ts >= ?4 AND payload ->> 'ply' IN (1, ?5)))
+    ORDER BY seq";
 const EVENTS: &str = "SELECT seq, payload FROM event
     WHERE stream = ?1 AND board = ?2 AND seq >= ?3 AND seq < ?4 AND game = ?5 ORDER BY seq";

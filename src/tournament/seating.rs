@@ -12,12 +12,10 @@ use kiebitz_hardware::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::Tournament;
-use crate::events::{Action, EndReason, Event, EventKind, GameResult, Players};
+use crate::events::pairing::{PAIRINGS, PairedGame, counting};
+use crate::events::{Action, Event, EventKind, Players};
 use crate::laws::{Rounds, TimeControl};
 use crate::referee::command::{Announced, Command, SetTable, StartRound};
-
-/// Who gives the commands that follow from the pairings.
-pub const BY: &str = "pairings";
 
 /// Gives every board the pairing of its table.
 #[derive(Debug, Default)]
@@ -50,15 +48,16 @@ struct Seat {
     /// By command, and how late among all commands.
     moved: Option<(Timestamp, u32)>,
     announced: Announced,
-    game: Option<Game>,
+    /// Its games, the oldest first.
+    games: Vec<PairedGame>,
+    /// Who plays, or played, the last of them.
+    players: Option<Players>,
     /// The last pairing that it was given.
     given: Option<Players>,
     /// Somebody has named the players since.
     by_hand: bool,
     /// The last time control, as it was written.
     control: Option<String>,
-    /// The games of it that are over and count, by round and table.
-    over: Vec<(u32, u32)>,
     /// The round that last got to it, and when it did.
     begun: Option<(Timestamp, u32)>,
     /// What it was to be given and did not take.
@@ -73,18 +72,6 @@ enum For {
     /// The game with that id, which is over: a name in it may still be corrected.
     Over(String),
 }
-
-/// The last game on a board.
-#[derive(Debug)]
-struct Game {
-    id: String,
-    players: Option<Players>,
-    plies: u32,
-    ended: Option<(GameResult, EndReason)>,
-}
-
-/// A game that was ended by setting up the pieces was one if it had so many plies; else somebody tried something out.
-const GAME: u32 = 10;
 
 impl Seating {
     /// These boards have these tables, unless somebody moves them.
@@ -142,22 +129,6 @@ impl Seating {
         self.asked = self.asked.max(asked);
     }
 
-    /// Goes on with what the journal has of a board: what [was announced](crate::journal::Past::announcements), and of how
-    /// many plies its last game is.
-    pub fn resume(&mut self, board: &str, events: &[Event], plies: u32) {
-        events.iter().for_each(|event| self.apply(event));
-        if let Some(seat) = self.seats.get_mut(board) {
-            let game = seat.game.as_mut();
-            let ended = game.and_then(|game| {
-                game.plies = plies;
-                game.ended
-            });
-            if ended.is_some() {
-                seat.end(ended);
-            }
-        }
-    }
-
     /// What is to be said to boards at `now`, in this order. `rounds` are the times at which rounds begin.
     pub fn look(
         &mut self,
@@ -194,8 +165,9 @@ impl Seating {
             let Some(seat) = self.seats.get(&board) else {
                 continue;
             };
-            let place = seat.place_of(round, table);
-            let Some(place) = place else { continue };
+            let Some(place) = self.place_of(&board, seat, (round, table)) else {
+                continue;
+            };
             let pairing = self
                 .tournament
                 .pairing(round, table)
@@ -218,6 +190,30 @@ impl Seating {
             }
         }
         said
+    }
+
+    /// The game that counts for a pairing, with its board; `None`: none was begun.
+    fn game_of(&self, round: u32, table: u32) -> Option<(&str, &PairedGame)> {
+        let of_pairing = |game: &&PairedGame| game.place() == (Some(round), Some(table));
+        let games = self.seats.values().flat_map(|seat| &seat.games);
+        let game = counting(games.filter(of_pairing))?;
+        let has = |seat: &Seat| seat.games.iter().any(|other| core::ptr::eq(other, game));
+        let (board, _) = self.seats.iter().find(|(_, seat)| has(seat))?;
+        Some((board, game))
+    }
+
+    /// What the pairing of a table in a round may be given to a board for; `None`: nothing, while another game is played
+    /// on it, or if the pairing's game was played elsewhere.
+    fn place_of(&self, board: &str, seat: &Seat, (round, table): (u32, u32)) -> Option<For> {
+        if let Some((of_board, game)) = self.game_of(round, table).filter(|(_, game)| game.counts()) {
+            return (of_board == board).then(|| For::Over(game.game().to_owned()));
+        }
+        let is_free = seat.playing().is_none() || {
+            // Nobody knows who plays, or it is the game of that round.
+            let of_round = seat.players.as_ref().and_then(|players| players.round);
+            of_round.is_none_or(|of_round| of_round == round)
+        };
+        is_free.then_some(For::Play)
     }
 
     /// The round that is, or is about to be, played.
@@ -254,9 +250,9 @@ impl Seating {
             });
             of_round.map(|(table, name)| (*table, name)).collect()
         };
-        let is_over = |(table, name): &(u32, &String)| {
-            let seat = self.seats.get(*name);
-            seat.is_some_and(|seat| seat.over.contains(&(round, *table)))
+        let is_over = |(table, _): &(u32, &String)| {
+            let game = self.game_of(round, *table);
+            game.is_some_and(|(_, game)| game.counts())
         };
         let over = boards_of(round).iter().all(is_over);
         let waiting = boards_of(next);
@@ -295,40 +291,34 @@ impl Seat {
                 by,
                 error: Some(_),
                 ..
-            } if by == BY => self.refused = serde_json::from_value(arguments.clone()).ok(),
+            } if by == PAIRINGS => self.refused = serde_json::from_value(arguments.clone()).ok(),
             EventKind::GameStarted { players, .. } => {
                 let round = players.as_ref().and_then(|players| players.round);
                 self.begun = round.map(|round| (event.ts, round)).or(self.begun);
-                self.game = Some(Game {
-                    id: event.game.clone().unwrap_or_default(),
-                    players: players.clone(),
-                    plies: 0,
-                    ended: None,
-                });
+                self.games.extend(PairedGame::begin(event));
+                self.players.clone_from(players);
             }
-            EventKind::MoveMade(played) => {
-                if let Some(game) = &mut self.game {
-                    game.plies = game.plies.max(played.ply);
-                }
-            }
-            EventKind::GameEnded { result, reason, .. } => self.end(Some((*result, *reason))),
-            EventKind::GameResumed { .. } => self.end(None),
             EventKind::GameAmended {
-                players,
-                result,
-                reason,
+                players: Some(players),
                 ..
-            } => {
-                if let (Some(game), Some(players)) = (&mut self.game, players) {
-                    game.players = Some(players.clone());
-                }
-                if let Some(result) = result {
-                    self.end(reason.map(|reason| (*result, reason)));
-                }
-            }
+            } if self.last_game() == event.game.as_deref() => self.players = Some(players.clone()),
             _ => {}
         }
+        let of_event = |game: &&mut PairedGame| Some(game.game()) == event.game.as_deref();
+        if let Some(game) = self.games.iter_mut().rev().find(of_event) {
+            game.apply(event);
+        }
         None
+    }
+
+    /// The id of its last game; `None`: it has had none.
+    fn last_game(&self) -> Option<&str> {
+        self.games.last().map(PairedGame::game)
+    }
+
+    /// The game that is being played.
+    fn playing(&self) -> Option<&PairedGame> {
+        self.games.last().filter(|game| game.ended().is_none())
     }
 
     fn take_command(&mut self, at: Timestamp, action: Action, by: &str, arguments: &Value) -> Option<u32> {
@@ -341,17 +331,16 @@ impl Seat {
                 let start: Option<StartRound> = serde_json::from_value(arguments.clone()).ok();
                 return start.and_then(|start| start.round);
             }
-            Action::SetPlayers if by == BY => {
+            Action::SetPlayers if by == PAIRINGS => {
                 self.by_hand = false;
                 self.given = serde_json::from_value(arguments.clone()).ok();
                 let round = self.given.as_ref().and_then(|players| players.round);
                 self.begun = round.map(|round| (at, round)).or(self.begun);
             }
             Action::SetPlayers => {
-                let game = self.game.as_ref().map(|game| &*game.id);
-                self.by_hand |= withdrawn::is_by_hand(by, arguments, game);
+                self.by_hand |= withdrawn::is_by_hand(by, arguments, self.last_game());
             }
-            Action::SetTimeControl if by == BY => {
+            Action::SetTimeControl if by == PAIRINGS => {
                 self.control = arguments
                     .get("time_control")
                     .and_then(Value::as_str)
@@ -360,48 +349,6 @@ impl Seat {
             _ => {}
         }
         None
-    }
-
-    /// The last game has ended like that, or goes on.
-    fn end(&mut self, ended: Option<(GameResult, EndReason)>) {
-        let Some(game) = &mut self.game else { return };
-        game.ended = ended;
-        let place = game
-            .players
-            .as_ref()
-            .and_then(|players| Some((players.round?, players.table?)));
-        let counts = ended.is_some_and(|(result, reason)| match reason {
-            EndReason::Void | EndReason::Gap | EndReason::Adjourned => false,
-            _ => result != GameResult::Unknown || game.plies >= GAME,
-        });
-        if let Some(place) = place {
-            self.over.retain(|over| *over != place);
-            if counts {
-                self.over.push(place);
-            }
-        }
-    }
-
-    /// What the pairing of a table in a round may be given to it for; `None`: nothing, while another game is played on it.
-    fn place_of(&self, round: u32, table: u32) -> Option<For> {
-        if self.over.contains(&(round, table)) {
-            let of_pairing = |game: &&Game| {
-                let players = game.players.as_ref();
-                players.is_some_and(|players| (players.round, players.table) == (Some(round), Some(table)))
-            };
-            let last = self.game.as_ref().filter(of_pairing);
-            return last.map(|game| For::Over(game.id.clone()));
-        }
-        let playing = self.game.as_ref().filter(|game| game.ended.is_none());
-        let place = playing
-            .and_then(|game| game.players.as_ref())
-            .map(|players| (players.round, players.table));
-        let is_free = match (playing, place) {
-            // Nobody plays, or nobody knows who.
-            (None, _) | (_, None | Some((None, _))) => true,
-            (Some(_), Some((of_round, _))) => of_round == Some(round),
-        };
-        is_free.then_some(For::Play)
     }
 
     /// Whether a pairing is to be given to it.
@@ -417,9 +364,8 @@ impl Seat {
     /// Whether the game that is played, or else the next one, has that place in the event. Names may be others: an arbiter
     /// has corrected them.
     fn has(&self, wanted: &Players) -> bool {
-        let playing = self.game.as_ref().filter(|game| game.ended.is_none());
-        let players = match playing {
-            Some(game) => game.players.as_ref(),
+        let players = match self.playing() {
+            Some(_) => self.players.as_ref(),
             None => self.announced.players(),
         };
         players.is_some_and(|players| (players.round, players.table) == (wanted.round, wanted.table))
@@ -452,7 +398,7 @@ fn set_time_control(round: u32, table: u32, control: &str) -> Option<Command> {
 fn command(action: &str, (round, table): (u32, u32), mut fields: Map<String, Value>) -> Option<Command> {
     fields.insert("id".to_owned(), json!(format!("round {round}, table {table}")));
     fields.insert("do".to_owned(), json!(action));
-    fields.insert("by".to_owned(), json!(BY));
+    fields.insert("by".to_owned(), json!(PAIRINGS));
     // Nothing in it can be refused.
     Command::parse(&Value::Object(fields).to_string()).ok()
 }

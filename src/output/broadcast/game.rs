@@ -2,6 +2,7 @@
 
 use kiebitz_hardware::Timestamp;
 
+use crate::events::pairing::PairedGame;
 use crate::events::record::GameRecord;
 use crate::events::{Event, EventKind};
 
@@ -9,6 +10,8 @@ use crate::events::{Event, EventKind};
 #[derive(Debug)]
 pub(in crate::output) struct Shown {
     pub(in crate::output) record: GameRecord,
+    /// Its round and table.
+    pub(in crate::output) paired: PairedGame,
     /// The board's serial number.
     pub(in crate::output) serial: Option<String>,
     /// When its first move was made.
@@ -19,6 +22,7 @@ impl Shown {
     pub(in crate::output) fn begin(event: &Event, serial: Option<String>) -> Option<Self> {
         Some(Self {
             record: GameRecord::from_started(event)?,
+            paired: PairedGame::begin(event)?,
             serial,
             first_move: None,
         })
@@ -26,6 +30,7 @@ impl Shown {
 
     pub(in crate::output) fn apply(&mut self, event: &Event) {
         self.record.apply(event);
+        self.paired.apply(event);
         if let EventKind::MoveMade(played) = &event.kind
             && played.ply == 1
         {
@@ -35,10 +40,12 @@ impl Shown {
 
     /// Its round and its table, as far as they are known.
     pub(in crate::output) fn place(&self) -> (Option<u32>, Option<u32>) {
-        let players = self.record.players.as_ref();
-        let (round, table) = players
-            .map(|players| (players.round, players.table))
-            .unwrap_or_default();
-        (round.or(self.record.round), table)
+        self.paired.place()
+    }
+}
+
+impl AsRef<PairedGame> for Shown {
+    fn as_ref(&self) -> &PairedGame {
+        &self.paired
     }
 }

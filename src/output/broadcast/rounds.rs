@@ -6,6 +6,7 @@ use std::collections::btree_map::Entry;
 use kiebitz_hardware::Timestamp;
 
 use super::game::Shown;
+use crate::events::pairing::counting;
 use crate::events::{EndReason, GameResult, Players};
 use crate::tournament::{Pairing, Tournament, table_of};
 
@@ -47,9 +48,9 @@ impl Slot<'_> {
 
 /// All rounds, each in the order of its tables.
 ///
-/// A game belongs to the pairing whose round and table it has. Where it was begun anew, the last one counts. Without any
-/// pairings, as in a club that has no file of them, all boards are [tables](free_tables) of a round: the one that the game
-/// has by the times at which rounds begin, else the first.
+/// A game belongs to the pairing whose round and table it has; of several, [one counts](counting). Without any pairings,
+/// as in a club that has no file of them, all boards are [tables](free_tables) of a round: the one that the game has by
+/// the times at which rounds begin, else the first, which has the last game of each board.
 pub(in crate::output) fn rounds<'s>(
     tournament: &'s Tournament,
     games: impl IntoIterator<Item = &'s Shown>,
@@ -69,6 +70,7 @@ pub(in crate::output) fn rounds<'s>(
     }
     let games: Vec<&Shown> = games.into_iter().collect();
     let free = tournament.rounds.is_empty().then(|| free_tables(&games));
+    let mut played: BTreeMap<(u32, u32), Vec<&Shown>> = BTreeMap::new();
     for game in games {
         let place = match (game.place(), &free) {
             ((Some(round), Some(table)), _) => (round, table),
@@ -80,15 +82,17 @@ pub(in crate::output) fn rounds<'s>(
             }
             ((_, _), None) => continue,
         };
+        played.entry(place).or_default().push(game);
+    }
+    for (place, games) in played {
         let slot = slots.entry(place).or_insert(Slot {
             round: place.0,
             table: place.1,
             pairing: None,
             game: None,
         });
-        if slot.game.is_none_or(|before| replaces(before, game)) {
-            slot.game = Some(game);
-        }
+        let of_round = games.iter().all(|game| game.place().0.is_some());
+        slot.game = if of_round { counting(games) } else { last(games) };
     }
     let mut rounds: BTreeMap<u32, Vec<Slot<'s>>> = BTreeMap::new();
     for ((round, _), slot) in slots {
@@ -122,9 +126,11 @@ fn free_tables<'s>(games: &[&'s Shown]) -> BTreeMap<&'s str, u32> {
     numbered.chain(others).collect()
 }
 
-/// Whether a game takes the place of another one of the same pairing: the later one does, unless it was broken off before
-/// its first move.
-fn replaces(before: &Shown, game: &Shown) -> bool {
-    let nothing = game.record.reason == Some(EndReason::Void) && game.record.moves.is_empty();
-    !nothing && before.record.started <= game.record.started
+/// The last game, unless it was broken off before its first move.
+fn last<'s>(mut games: Vec<&'s Shown>) -> Option<&'s Shown> {
+    games.sort_by_key(|game| game.record.started);
+    let is_nothing =
+        |game: &Shown| game.record.reason == Some(EndReason::Void) && game.record.moves.is_empty();
+    let played = games.iter().rfind(|game| !is_nothing(game));
+    played.or(games.last()).copied()
 }

@@ -1,6 +1,7 @@
 use super::*;
-use crate::events::DecidedBy;
+use crate::events::pairing::MIN_PLIES;
 use crate::events::record::tests::{ply, started};
+use crate::events::{DecidedBy, EndReason, GameResult};
 use crate::position::Variant;
 use crate::tournament::{Pairing, Place, Player, Round};
 
@@ -63,12 +64,19 @@ impl Room {
         }
     }
 
+    /// The id of the board's last game, or of a new one.
+    fn game(&self, board: &str, kind: &EventKind) -> String {
+        let games = self.seating.seats.get(board).map_or(0, |seat| seat.games.len());
+        let begins = matches!(kind, EventKind::GameStarted { .. });
+        format!("{board}-{}", games + usize::from(begins))
+    }
+
     fn event(&mut self, board: &str, game: bool, kind: EventKind) {
         self.second += 1;
         let event = Event {
             ts: at(self.second),
             board: board.to_owned(),
-            game: game.then(|| "g".to_owned()),
+            game: game.then(|| self.game(board, &kind)),
             ..crate::events::record::tests::event(1, kind)
         };
         self.seating.apply(&event);
@@ -102,8 +110,8 @@ impl Room {
     }
 
     fn takes(&mut self, board: &str, command: Command) {
-        let game = self.seating.seats.get(board).and_then(|seat| seat.game.as_ref());
-        let playing = game.is_some_and(|game| game.ended.is_none());
+        let seat = self.seating.seats.get(board);
+        let playing = seat.is_some_and(|seat| seat.playing().is_some());
         let players = serde_json::from_value(command.arguments.clone()).ok();
         let named = command.action == Action::SetPlayers && playing;
         self.event(
@@ -123,7 +131,7 @@ impl Room {
                 board,
                 true,
                 EventKind::GameAmended {
-                    by: BY.to_owned(),
+                    by: PAIRINGS.to_owned(),
                     result: None,
                     reason: None,
                     players,
@@ -176,11 +184,11 @@ impl Room {
         self.seating.pair(tournament);
         for board in ["board-2", "board-1"] {
             let of_board = self.said.iter().filter(|event| event.board == board);
-            let moves = |event: &&Event| matches!(event.kind, EventKind::MoveMade(_));
-            let (made, announced): (Vec<&Event>, Vec<&Event>) = of_board.partition(moves);
-            let announced: Vec<Event> = announced.into_iter().cloned().collect();
-            let plies = made.last().map_or(0, |_| GAME);
-            self.seating.resume(board, &announced, plies);
+            let kept = |event: &&Event| match &event.kind {
+                EventKind::MoveMade(played) => [1, MIN_PLIES].contains(&played.ply),
+                _ => true,
+            };
+            of_board.filter(kept).for_each(|event| self.seating.apply(event));
         }
     }
 }
@@ -236,6 +244,24 @@ fn what_is_played_beside_the_game_does_not_count() {
     assert_eq!(room.looks(), [""; 0], "this is nobody's game");
 }
 
+/// The first game ended without a result, and another one is played before the restart.
+#[test]
+fn a_second_game_is_nobodys_after_a_restart_too() {
+    let mut room = Room::new(TWO_ROUNDS);
+    room.looks();
+    room.begins("board-1", 18);
+    room.ends("board-1", GameResult::Unknown, EndReason::Reset);
+    room.begins("board-1", 3);
+    assert_eq!(room.looks(), [""; 0]);
+    room.restarts();
+    assert_eq!(room.looks(), [""; 0]);
+    // Its table was moved to another board meanwhile.
+    room.commands("board-2", r#"{"id":"1","do":"set_table","table":1}"#);
+    assert_eq!(room.looks(), [""; 0], "the game of that table has been played");
+    room.restarts();
+    assert_eq!(room.looks(), [""; 0]);
+}
+
 #[test]
 fn the_next_round_comes_when_all_have_set_up() {
     let mut room = Room::new(TWO_ROUNDS);
@@ -255,9 +281,9 @@ fn the_next_round_comes_when_all_have_set_up() {
     room.begins("board-1", 3);
     assert_eq!(
         room.seating.seats["board-1"]
-            .game
+            .players
             .as_ref()
-            .and_then(|game| game.players.as_ref()?.round),
+            .and_then(|players| players.round),
         Some(2)
     );
     room.restarts();
@@ -332,11 +358,8 @@ fn names_of_a_pairing_that_is_none_any_more_are_taken_back_before_the_first_move
         "the pieces are set up, and nobody has moved"
     );
     assert_eq!(room.looks(), [""; 0], "once");
-    let game = room.seating.seats["board-2"].game.as_ref().expect("a game");
-    assert_eq!(
-        game.players.as_ref().and_then(|players| players.white.as_ref()),
-        None
-    );
+    let players = room.seating.seats["board-2"].players.as_ref();
+    assert_eq!(players.and_then(|players| players.white.as_ref()), None);
     room.seating.pair(tournament(&[]));
     assert_eq!(room.looks(), ["board-1: - null"]);
     assert_eq!(

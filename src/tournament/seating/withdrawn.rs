@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{BY, Seat, Seating, command};
+use super::{Seat, Seating, command};
 use crate::events::Players;
+use crate::events::pairing::{PAIRINGS, PairedGame};
 use crate::referee::command::Command;
 use crate::tournament::Pairing;
 
@@ -35,10 +36,9 @@ impl Seat {
         if self.refused == Some(Players::default()) {
             return None;
         }
-        let playing = self.game.as_ref().filter(|game| game.ended.is_none());
-        let players = match playing {
-            Some(game) if game.plies > 0 => None,
-            Some(game) => game.players.as_ref(),
+        let players = match self.playing() {
+            Some(game) if game.has_begun() => None,
+            Some(_) => self.players.as_ref(),
             None => self.announced.players(),
         }?;
         let is_same = (&players.white, &players.black, players.round, players.table)
@@ -49,11 +49,9 @@ impl Seat {
 
     /// Whether there was a move in a round, other than to try something out.
     fn has_moved_in(&self, round: u32) -> bool {
-        let playing = self.game.as_ref();
-        let playing = playing.filter(|game| game.ended.is_none() && game.plies > 0);
-        let players = playing.and_then(|game| game.players.as_ref());
-        players.is_some_and(|players| players.round == Some(round))
-            || self.over.iter().any(|(of_round, _)| *of_round == round)
+        let of_round = |game: &&PairedGame| game.place().0 == Some(round);
+        let mut games = self.games.iter().filter(of_round);
+        games.any(|game| game.counts() || game.ended().is_none() && game.has_begun())
     }
 }
 
@@ -65,5 +63,5 @@ fn take_back(place: (u32, u32)) -> Option<Command> {
 /// Whether a command by hand names who plays now or next, and not in a game that is over.
 pub(super) fn is_by_hand(by: &str, arguments: &Value, game: Option<&str>) -> bool {
     let named = arguments.get("game").and_then(Value::as_str);
-    by != BY && (named.is_none() || named == game)
+    by != PAIRINGS && (named.is_none() || named == game)
 }
