@@ -1,22 +1,29 @@
 //! Commands from the broker, each carried out once and answered, and those of programs that set up positions.
 
 use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
 
+use anyhow::Result;
 use kiebitz_hardware::Timestamp;
-use tokio::sync::mpsc;
+use serde_json::json;
+use tokio::sync::{mpsc, oneshot};
+
+use super::pairings::Pairings;
+use super::recall::Recall;
 
 use crate::events::{Action, Event, EventKind, LIVE_STREAM};
-use crate::feeds::Setup;
+use crate::feeds::{Answered, Setup};
 use crate::hall::Hall;
 use crate::journal::{Journal, JournalError};
-use crate::output::mqtt::{Message, Received, is_level_of};
-use crate::referee::command::{Answer, Command};
+use crate::output::mqtt::{Message, Received, Reply, is_level_of};
+use crate::referee::command::{Answer, Command, Order};
 
 /// Takes commands.
 #[derive(Debug)]
 pub(super) struct Commands {
     received: Option<mpsc::Receiver<Received>>,
     setups: mpsc::Receiver<Setup>,
+    recall: Recall,
     /// What was done, by board and id.
     done: HashMap<(String, String), Done>,
     /// The same, oldest first.
@@ -30,6 +37,36 @@ pub(super) enum Said {
     Resend(Received),
     ToBroker(Received),
     SetUp(Setup),
+    /// The journal has said what it has of the game that a command names.
+    Recalled(Box<Asked>),
+}
+
+/// A command for a board, with where its answer goes.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) board: String,
+    pub(super) command: Command,
+    answer_to: AnswerTo,
+}
+
+/// Where an answer goes.
+#[derive(Debug)]
+enum AnswerTo {
+    Broker(Reply),
+    Hall(oneshot::Sender<Answered>),
+}
+
+impl AnswerTo {
+    /// Answers. Returns a message that is to be published.
+    fn answer(self, answer: Answer) -> Option<Message> {
+        match self {
+            Self::Broker(reply) => Some(reply.message(&answer)),
+            Self::Hall(waiting) => {
+                let _ = waiting.send(Ok(answer));
+                None
+            }
+        }
+    }
 }
 
 /// A command that was answered.
@@ -52,13 +89,23 @@ const MAX_TEXT: usize = 64 << 10;
 
 impl Commands {
     /// `received`: where those of the broker come from; `None`: there are none. `setups`: where positions come from.
-    pub(super) fn new(received: Option<mpsc::Receiver<Received>>, setups: mpsc::Receiver<Setup>) -> Self {
-        Self {
+    /// `journal` is the file that has the earlier games.
+    ///
+    /// # Errors
+    ///
+    /// When a thread cannot be started.
+    pub(super) fn new(
+        received: Option<mpsc::Receiver<Received>>,
+        setups: mpsc::Receiver<Setup>,
+        journal: PathBuf,
+    ) -> Result<Self> {
+        Ok(Self {
             received,
             setups,
+            recall: Recall::start(journal)?,
             done: HashMap::new(),
             order: VecDeque::new(),
-        }
+        })
     }
 
     /// Goes on with the last commands of the journal, so that none of them is carried out twice.
@@ -108,40 +155,67 @@ impl Commands {
                 if received.is_resend { Said::Resend(received) } else { Said::ToBroker(received) }
             }
             Some(setup) = self.setups.recv() => Said::SetUp(setup),
+            Some(asked) = self.recall.next() => Said::Recalled(asked),
             else => core::future::pending().await,
         }
     }
 
     /// Carries out a command at `now`. Returns an answer that is to be published after the events that follow.
-    pub(super) fn carry_out(&mut self, now: Timestamp, hall: &mut Hall, said: Said) -> Option<Message> {
-        match said {
-            Said::ToBroker(received) => {
-                let answer = self.answer(now, hall, &received);
-                tell(&received.board, &answer);
-                Some(received.reply.message(&answer))
-            }
+    pub(super) fn carry_out(
+        &mut self,
+        now: Timestamp,
+        hall: &mut Hall,
+        pairings: &Pairings,
+        said: Said,
+    ) -> Option<Message> {
+        let asked = match said {
+            Said::ToBroker(received) => match read(&received) {
+                Ok(command) => Asked {
+                    board: board_of(hall, &received.board),
+                    command,
+                    answer_to: AnswerTo::Broker(received.reply),
+                },
+                Err(refused) => {
+                    tell(&received.board, &refused);
+                    return Some(received.reply.message(&refused));
+                }
+            },
             // That is no command: the journal has the answer.
-            Said::Resend(_) => None,
+            Said::Resend(_) => return None,
             // Nobody waits for it any more, and was told so.
-            Said::SetUp(setup) if setup.answer.is_closed() => None,
-            Said::SetUp(setup) => {
-                let answer = self.once(now, hall, setup.board.clone(), setup.command);
-                tell(&setup.board, &answer);
-                let _ = setup.answer.send(Ok(answer));
-                None
-            }
+            Said::SetUp(setup) if setup.answer.is_closed() => return None,
+            Said::SetUp(setup) => Asked {
+                board: setup.board,
+                command: setup.command,
+                answer_to: AnswerTo::Hall(setup.answer),
+            },
+            Said::Recalled(asked) => return self.finish(now, hall, *asked),
+        };
+        let asked = match resolved(hall, pairings, asked) {
+            Ok(asked) => asked,
+            Err((answer_to, refused)) => return answer_to.answer(refused),
+        };
+        let is_done = self
+            .done
+            .contains_key(&(asked.board.clone(), asked.command.id.clone()));
+        let game = match hall.board(&asked.board) {
+            Some(board) => board.lacks(&asked.command),
+            None => asked.command.game(),
+        };
+        match game.map(str::to_owned).filter(|_| !is_done) {
+            // What cannot be asked for is refused as a game that is not known.
+            Some(game) => match self.recall.ask(game, asked) {
+                Ok(()) => None,
+                Err(asked) => self.finish(now, hall, asked),
+            },
+            None => self.finish(now, hall, asked),
         }
     }
 
-    fn answer(&mut self, now: Timestamp, hall: &mut Hall, received: &Received) -> Answer {
-        let command = match read(received) {
-            Ok(command) => command,
-            Err(refused) => return refused,
-        };
-        let names = hall.names_of_boards();
-        let board = names.into_iter().find(|name| is_level_of(&received.board, name));
-        let board = board.unwrap_or_else(|| received.board.clone());
-        self.once(now, hall, board, command)
+    fn finish(&mut self, now: Timestamp, hall: &mut Hall, asked: Asked) -> Option<Message> {
+        let answer = self.once(now, hall, asked.board.clone(), asked.command);
+        tell(&asked.board, &answer);
+        asked.answer_to.answer(answer)
     }
 
     /// Carries out a command, unless that was done before.
@@ -191,6 +265,49 @@ impl Done {
             ),
         )
     }
+}
+
+/// The board that a topic names.
+fn board_of(hall: &Hall, level: &str) -> String {
+    let mut names = hall.names_of_boards().into_iter();
+    let board = names.find(|name| is_level_of(level, name));
+    board.unwrap_or_else(|| level.to_owned())
+}
+
+/// A command about a game goes to the board of that game. A result for a round and a table becomes one for the game that counts for them, on its board. The table itself gets it
+/// if no board has a game of that pairing. An error has the answer.
+fn resolved(hall: &Hall, pairings: &Pairings, mut asked: Asked) -> Result<Asked, (AnswerTo, Answer)> {
+    // Whoever names a game need not know its board.
+    let board = asked.command.game().and_then(|game| pairings.board_of(game));
+    if let Some(board) = board {
+        board.clone_into(&mut asked.board);
+    }
+    let Order::SetResult(set) = &mut asked.command.order else {
+        return Ok(asked);
+    };
+    let Some((round, table)) = set.pairing() else {
+        return Ok(asked);
+    };
+    if let Some((board, game)) = pairings.game_of(round, table) {
+        set.game = Some(game.to_owned());
+        if let Some(arguments) = asked.command.arguments.as_object_mut() {
+            arguments.insert("game".to_owned(), json!(game));
+        }
+        board.clone_into(&mut asked.board);
+    } else if !pairings.has_pairing(round, table) {
+        let why = format!(
+            "there is no table {table} in round {round}: no pairing file has it, and no game was played there. Name the game by its id in \"game\""
+        );
+        let refused = refused(Some(asked.command.id.clone()), why);
+        tell(&asked.board, &refused);
+        return Err((asked.answer_to, refused));
+    } else if hall.board(&asked.board).is_none()
+        && let Some(board) = hall.names_of_boards().into_iter().next()
+    {
+        // The pairing has no board of its own: the entry is kept with another one.
+        asked.board = board;
+    }
+    Ok(asked)
 }
 
 /// The commands among the last events of all boards, the oldest first.
@@ -262,6 +379,7 @@ mod tests {
     struct World {
         hall: Hall,
         commands: Commands,
+        pairings: Pairings,
     }
 
     impl World {
@@ -270,7 +388,8 @@ mod tests {
             let config = Config::parse("test.toml".as_ref(), config).expect("a configuration");
             Self {
                 hall: Hall::new(LIVE_STREAM, Names::Configured(Box::new(config))),
-                commands: Commands::new(None, mpsc::channel(1).1),
+                commands: Commands::new(None, mpsc::channel(1).1, "none".into()).expect("a thread"),
+                pairings: Pairings::start(&Config::default()).expect("no files"),
             }
         }
 
@@ -281,13 +400,13 @@ mod tests {
                 by: None,
                 text: text.to_vec().into(),
                 retained: false,
-                reply: crate::output::mqtt::Reply::to("answers"),
+                reply: Reply::to("answers"),
                 is_resend: false,
             };
             let said = Said::ToBroker(received);
             let message = self
                 .commands
-                .carry_out(NOW, &mut self.hall, said)
+                .carry_out(NOW, &mut self.hall, &self.pairings, said)
                 .expect("an answer");
             serde_json::from_slice(&message.payload).expect("JSON")
         }

@@ -130,6 +130,19 @@ pub(super) fn event(event: &Event) {
                 "{board}: game {game} ended, {result}, {reason}{doubt}"
             );
         }
+        EventKind::TableResult {
+            round,
+            table,
+            result,
+            by,
+            ..
+        } => {
+            let result = result.as_str();
+            info!(
+                round,
+                table, result, "round {round}, table {table}: {by} entered {result}"
+            );
+        }
         EventKind::GameResumed { result, .. } => {
             let result = result.as_str();
             warn!(

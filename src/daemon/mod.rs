@@ -26,6 +26,7 @@ mod past;
 mod patience;
 mod ports;
 mod post;
+mod recall;
 mod reload;
 mod resend;
 pub(crate) mod sights;
@@ -136,7 +137,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
         outbox,
         reports,
         storage: Storage::default(),
-        commands: Commands::new(courier.as_ref().map(|_| received), set_up),
+        commands: Commands::new(courier.as_ref().map(|_| received), set_up, config.journal_file())?,
         config,
         reload,
         lock: Arc::new(lock),

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
-use super::past;
 use crate::config::Config;
+use crate::events::pairing::EVENT_SPAN;
 use crate::events::{Event, LIVE_STREAM};
 use crate::hall::Hall;
 use crate::journal::{Journal, JournalError};
@@ -51,11 +51,8 @@ impl Pairings {
     }
 
     fn resume(&mut self, journal: &Journal) -> Result<(), JournalError> {
-        if self.are_none() {
-            return Ok(());
-        }
         for (board, _) in journal.boards(LIVE_STREAM)? {
-            for event in journal.all_of(LIVE_STREAM, &board).paired(past::EVENT)? {
+            for event in journal.all_of(LIVE_STREAM, &board).paired(EVENT_SPAN)? {
                 self.seating.apply(&event);
             }
         }
@@ -89,11 +86,25 @@ impl Pairings {
         self.seating.table_of(board).or_else(|| self.config.table(board))
     }
 
+    /// The game that counts for a pairing, with its board; `None`: none was begun.
+    pub(super) fn game_of(&self, round: u32, table: u32) -> Option<(&str, &str)> {
+        let (board, game) = self.seating.game_of(round, table)?;
+        Some((board, game.game()))
+    }
+
+    /// The board of a game; `None` if no board has had a game with that id.
+    pub(super) fn board_of(&self, game: &str) -> Option<&str> {
+        self.seating.board_of(game)
+    }
+
+    /// Whether the files have a game between two players at that table of that round.
+    pub(super) fn has_pairing(&self, round: u32, table: u32) -> bool {
+        self.seating.has_pairing(round, table)
+    }
+
     /// Takes in the next event of a board.
     pub(super) fn hear(&mut self, event: &Event) {
-        if !self.are_none() {
-            self.seating.apply(event);
-        }
+        self.seating.apply(event);
     }
 
     /// Says to boards what is to be said at `now`.

@@ -1,15 +1,15 @@
 //! What the broadcast goes on with after a restart: the games of the event, as the journal has them.
 
 use core::time::Duration;
+use std::collections::BTreeSet;
 
 use kiebitz_hardware::Timestamp;
 
 use crate::config::Config;
+use crate::events::pairing::EVENT_SPAN;
 use crate::events::{Event, EventKind, LIVE_STREAM};
 use crate::journal::{Journal, JournalError};
 
-/// An event does not last longer.
-pub(super) const EVENT: Duration = Duration::from_secs(16 * 24 * 3600);
 /// The games of an event without a name are those since yesterday's last round.
 const NAMELESS: Duration = Duration::from_secs(36 * 3600);
 
@@ -30,19 +30,24 @@ fn read(
     now: Timestamp,
 ) -> Result<Vec<(String, Vec<Event>)>, JournalError> {
     let name = config.event.event.as_ref();
-    let since = now.saturating_sub(if name.is_some() { EVENT } else { NAMELESS });
+    let since = now.saturating_sub(if name.is_some() { EVENT_SPAN } else { NAMELESS });
     let mut boards = Vec::new();
     for (board, _) in journal.boards(LIVE_STREAM)? {
-        let mut is_of_event = false;
-        let mut events: Vec<Event> = journal.last_connected(LIVE_STREAM, &board)?.into_iter().collect();
-        for event in journal.games_from(LIVE_STREAM, &board, since)? {
-            if let EventKind::GameStarted { event: of, .. } = &event.kind {
-                is_of_event = event.ts >= since && of.as_ref() == name;
-            }
-            if is_of_event {
-                events.push(event);
+        let mut of_event = BTreeSet::new();
+        let mut played = journal.games_from(LIVE_STREAM, &board, since)?;
+        for event in &played {
+            if let EventKind::GameStarted { event: of, .. } = &event.kind
+                && event.ts >= since
+                && of.as_ref() == name
+            {
+                of_event.insert(event.game.clone());
             }
         }
+        played.retain(|event| of_event.contains(&event.game));
+        played.extend(journal.table_results(LIVE_STREAM, &board, since)?);
+        played.sort_by_key(|event| event.seq);
+        let mut events: Vec<Event> = journal.last_connected(LIVE_STREAM, &board)?.into_iter().collect();
+        events.append(&mut played);
         boards.push((board, events));
     }
     Ok(boards)

@@ -281,6 +281,23 @@ pub enum EventKind {
         position: Option<String>,
         /// A note.
         note: Option<String>,
+        /// Published only if it is true: the arbiter decided which pairing the game counts for, which `players` has.
+        #[serde(skip_serializing_if = "core::ops::Not::not", default)]
+        assigned: bool,
+    },
+    /// The arbiter entered the result of a pairing of which no board has a game.
+    #[serde(rename = "table.result")]
+    TableResult {
+        /// The round, from 1.
+        round: u32,
+        /// The table, from 1.
+        table: u32,
+        /// The result; [`GameResult::Unknown`] withdraws the one before.
+        result: GameResult,
+        /// Why, as in game.ended.
+        reason: EndReason,
+        /// Who entered it.
+        by: String,
     },
     /// A command came from a person.
     #[serde(rename = "command.taken")]

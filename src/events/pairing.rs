@@ -1,11 +1,16 @@
 //! Which game counts for a pairing of the event.
 
+use core::time::Duration;
+
 use kiebitz_hardware::Timestamp;
 
 use super::{EndReason, Event, EventKind, GameResult, Players};
 
 /// The author of the commands that follow from the pairing files.
 pub const PAIRINGS: &str = "pairings";
+
+/// No event lasts longer: earlier games are not held against its pairings.
+pub const EVENT_SPAN: Duration = Duration::from_secs(16 * 24 * 3600);
 
 /// A game without a result that was ended by setting up the pieces counts from this number of plies on. With fewer,
 /// somebody has tried something out.
@@ -76,10 +81,11 @@ impl PairedGame {
                 result,
                 reason,
                 players,
+                assigned,
                 ..
             } => {
                 if let Some(players) = players {
-                    self.assign(event.ts, by, players);
+                    self.assign(event.ts, (by, *assigned), players);
                 }
                 if let Some(result) = result {
                     self.end(event.ts, reason.map(|reason| (*result, reason)));
@@ -124,12 +130,10 @@ impl PairedGame {
         self.plies == 0 && self.ended.is_some_and(|(_, reason)| reason == EndReason::Void)
     }
 
-    /// Whether it is over without counting, so that another game may be played for its pairing.
+    /// Whether it is over without counting.
     fn leaves_open(&self) -> bool {
-        self.ended.is_some_and(|(result, reason)| match reason {
-            EndReason::Void | EndReason::Gap | EndReason::Adjourned => true,
-            _ => result == GameResult::Unknown && self.plies < MIN_PLIES,
-        })
+        let mut ended = self.ended.into_iter();
+        ended.any(|(result, reason)| leaves_open(result, reason, self.plies))
     }
 
     fn left_open_at(&self, at: Timestamp) -> bool {
@@ -137,9 +141,9 @@ impl PairedGame {
         open.any(|(from, until)| *from <= at && until.is_none_or(|until| at < until))
     }
 
-    fn assign(&mut self, at: Timestamp, by: &str, players: &Players) {
+    fn assign(&mut self, at: Timestamp, (by, assigned): (&str, bool), players: &Players) {
         let place = place_of(Some(players));
-        if place != (self.round, self.table) {
+        if assigned || place != (self.round, self.table) {
             (self.round, self.table) = place;
             self.assigned = at;
             self.by_arbiter = by != PAIRINGS;
@@ -181,6 +185,78 @@ where
         let takes = next.by_arbiter || continues || held.left_open_at(next.assigned);
         if takes && !next.is_nothing() { game } else { before }
     })
+}
+
+/// Whether a game that ended like this does not count, so that another game may be played for its pairing.
+#[must_use]
+pub fn leaves_open(result: GameResult, reason: EndReason, plies: u32) -> bool {
+    match reason {
+        EndReason::Void | EndReason::Gap | EndReason::Adjourned => true,
+        _ => result == GameResult::Unknown && plies < MIN_PLIES,
+    }
+}
+
+/// The last game on a board that counts for a pairing, of those before the last game: a projection of the board's events.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LastPaired {
+    counting: Option<CountingGame>,
+    last: Option<(PairedGame, Option<Players>)>,
+}
+
+/// A game that counts for a pairing, with its players.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CountingGame {
+    /// Its id.
+    pub game: String,
+    /// Its players; their round and table are known.
+    pub players: Players,
+}
+
+impl LastPaired {
+    /// Takes in the board's next event.
+    pub fn apply(&mut self, event: &Event) {
+        if let Some(begun) = PairedGame::begin(event) {
+            let players = match &event.kind {
+                EventKind::GameStarted { players, .. } => players.clone(),
+                _ => None,
+            };
+            if let Some((game, players)) = self.last.replace((begun, players)) {
+                let counting = CountingGame::of(&game.game, players, game.counts());
+                self.counting = counting.or_else(|| self.counting.take());
+            }
+        }
+        let Some((game, players)) = self
+            .last
+            .as_mut()
+            .filter(|(game, _)| Some(&game.game) == event.game.as_ref())
+        else {
+            return;
+        };
+        game.apply(event);
+        if let EventKind::GameAmended {
+            players: Some(named), ..
+        } = &event.kind
+        {
+            *players = Some(named.clone());
+        }
+    }
+
+    /// The game; `None` if no game before the last one counts for a pairing.
+    #[must_use]
+    pub fn into_game(self) -> Option<CountingGame> {
+        self.counting
+    }
+}
+
+impl CountingGame {
+    /// A game with that id; `None` if it does not count for a pairing.
+    #[must_use]
+    pub fn of(game: &str, players: Option<Players>, counts: bool) -> Option<Self> {
+        let players =
+            players.filter(|players| counts && players.round.is_some() && players.table.is_some())?;
+        let game = game.to_owned();
+        Some(Self { game, players })
+    }
 }
 
 impl AsRef<Self> for PairedGame {
@@ -270,6 +346,7 @@ mod tests {
             moves: None,
             position: None,
             note: None,
+            assigned: false,
         };
         game.apply(&of_game(&game.game.clone(), second, kind));
     }

@@ -290,6 +290,7 @@ impl GameRecord {
             | EventKind::ClockDisconnected {}
             | EventKind::ClaimAvailable { .. }
             | EventKind::CommandTaken { .. }
+            | EventKind::TableResult { .. }
             | EventKind::GameStarted { .. }
             | EventKind::IncidentClosed { .. }
             | EventKind::IncidentOpened(_)

@@ -74,6 +74,7 @@ const PLACES: &[(Place, &str)] = &[
     (("claim.available", "reason"), "ClaimReason"),
     (("claim.available", "edition"), "Edition"),
     (("command.taken", "do"), "Action"),
+    (("table.result", "result"), "GameResult"),
     (("game.amended", "result"), "GameResult"),
     (("game.amended", "reason"), "EndReason"),
     (("incident.opened", "kind"), "IncidentKind"),

@@ -255,6 +255,8 @@ vocabulary! {
         SetTimeControl = "set_time_control",
         /// Enter the result, or let the game go on.
         SetResult = "set_result",
+        /// The game counts for that pairing.
+        AssignGame = "assign_game",
         /// Set the position.
         SetPosition = "set_position",
         /// Correct the moves.

@@ -7,6 +7,7 @@ use kiebitz_hardware::{Observation, Observed, Timestamp};
 use super::presence::Presence;
 use super::steps::Steps;
 use crate::events::incidents::Incidents;
+use crate::events::pairing::CountingGame;
 use crate::events::{Event, EventKind, ExplainedEvent, Incident};
 use crate::laws::Regulations;
 use crate::model::Model;
@@ -125,6 +126,13 @@ impl Board {
     #[must_use]
     pub fn with_announced(mut self, announced: &Announced) -> Self {
         self.referee.resume_announced(announced);
+        self
+    }
+
+    /// Goes on with the last game before this one that counts for a pairing.
+    #[must_use]
+    pub fn with_last_paired(mut self, last: Option<CountingGame>) -> Self {
+        self.referee.resume_last_paired(last);
         self
     }
 
@@ -255,6 +263,7 @@ impl Board {
     /// Carries out a command, if that is possible. Every deadline up to that time fires first, as its own time.
     pub fn command(&mut self, now: Timestamp, command: &Command) -> Answer {
         self.advance(now);
+        self.referee.recall(command.recalled.as_deref());
         let checked = match command.order {
             Order::Forget if self.presence.is_connected() => Err(Refusal::Connected {
                 board: self.name.clone(),
@@ -280,7 +289,14 @@ impl Board {
             self.referee.carry_out(now, &command.by, checked);
             self.rule();
         }
+        self.referee.recall(None);
         answer
+    }
+
+    /// The id of the game that a command names, if the board does not have it any more.
+    #[must_use]
+    pub fn lacks<'c>(&self, command: &'c Command) -> Option<&'c str> {
+        command.game().filter(|id| !self.referee.has_game(id))
     }
 
     /// When [`advance`](Self::advance) is due if nothing arrives before.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Board, Names};
+use crate::events::pairing::{EVENT_SPAN, LastPaired};
 use crate::journal::{Journal, JournalError};
 use crate::referee::Resumed;
 use crate::referee::command::Announced;
@@ -49,12 +50,14 @@ pub fn board(
     let board = Board::new(name, stream, names.regulations(name));
     let board = board.resumed(last, past.last_followed()?, game);
     let board = board.with_incidents(&past.incidents()?);
-    let mut announced = Announced::default();
-    for event in past.announcements()? {
+    let (mut announced, mut last_paired) = (Announced::default(), LastPaired::default());
+    for event in past.paired(EVENT_SPAN)? {
         announced.apply(&event);
+        last_paired.apply(&event);
     }
     let connected = journal.last_connected(stream, name)?;
     let commands = journal.commands(stream, name, connected.map_or(0, |connected| connected.seq))?;
     let forgotten = commands.iter().any(|command| command.kind.is_forget());
+    let board = board.with_last_paired(last_paired.into_game());
     Ok(board.with_announced(&announced).with_forgotten(forgotten))
 }

@@ -111,25 +111,34 @@ impl Journal {
         game: &str,
         before: Option<&str>,
     ) -> Result<Vec<Event>, JournalError> {
+        let own = self.decoded_events(stream, board, game)?;
+        let started = own.first().map_or(0, |event| event.seq);
         let mut after = match before {
             Some(before) => self
                 .game_events(stream, board, before)?
-                .last()
+                .iter()
+                .rfind(|event| event.seq < started)
                 .map_or(0, |event| event.seq),
             None => 0,
         };
         let (mut events, mut ended) = (Vec::new(), false);
+        // What was decided about it once another game had begun.
+        let with_later = |mut events: Vec<Event>| {
+            let last = events.last().map_or(0, |event: &Event| event.seq);
+            events.extend(own.into_iter().filter(|event| event.seq > last));
+            events
+        };
         loop {
             let page = self.events_after(stream, board, after, PAGE)?;
             let Some(last) = page.last() else {
-                return Ok(events);
+                return Ok(with_later(events));
             };
             after = last.seq;
             for journaled in page {
                 let event = journaled.decoded(&self.path)?;
                 let own = event.game.as_deref() == Some(game);
                 if matches!(event.kind, EventKind::GameStarted { .. }) && !own {
-                    return Ok(events);
+                    return Ok(with_later(events));
                 }
                 if own || (event.game.is_none() && !ended) {
                     match &event.kind {
@@ -163,7 +172,26 @@ impl Journal {
         for game in games {
             events.extend(self.decoded_events(stream, board, &game)?);
         }
+        // A decision about one game may be later than the next game.
+        events.sort_by_key(|event| event.seq);
         Ok(events)
+    }
+
+    /// The results since that time that were entered on a board's stream for pairings without a game.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds events that cannot be decoded.
+    pub fn table_results(
+        &self,
+        stream: &str,
+        board: &str,
+        since: Timestamp,
+    ) -> Result<Vec<Event>, JournalError> {
+        let mut select = self.connection.prepare(TABLE_RESULTS).map_err(self.error())?;
+        let rows = select.query_map(params![stream, board, since.as_micros()], journaled);
+        let rows: Vec<JournaledEvent> = rows.and_then(Iterator::collect).map_err(self.error())?;
+        rows.iter().map(|row| row.decoded(&self.path)).collect()
     }
 
     /// The number of the event that starts the first game of a board since that time; `None`: there is none.
@@ -308,11 +336,20 @@ impl Past<'_> {
         let mut select = self.prepare(STARTED_LAST)?;
         let params = params![self.stream, self.board, self.until, games];
         let game = select.query_row(params, |row| row.get::<_, String>(0));
-        let Some(game) = game.optional().map_err(self.journal.error())? else {
-            return Ok(None);
-        };
+        match game.optional().map_err(self.journal.error())? {
+            Some(game) => self.game(&game),
+            None => Ok(None),
+        }
+    }
+
+    /// The game with that id; `None` if the board has had no such game.
+    ///
+    /// # Errors
+    ///
+    /// As for [`last_game`](Self::last_game).
+    pub fn game(&self, game: &str) -> Result<Option<ResumableGame>, JournalError> {
         let connection = &self.journal.connection;
-        let events = game_events(connection, self.stream, self.board, &game, self.until);
+        let events = game_events(connection, self.stream, self.board, game, self.until);
         let events = events.map_err(self.journal.error())?;
         Ok(ResumableGame::of(&self.decoded(&events)?))
     }
@@ -386,16 +423,27 @@ fn game_events(
     };
     let started: u64 = started;
     let next = connection.query_row(NEXT_STARTED, params![stream, board, started], |row| row.get(0));
-    // All later events are its own where no game comes after it.
-    let next = next
-        .optional()?
-        .unwrap_or(ALL)
-        .min(until.saturating_add(1))
-        .min(ALL);
+    let next: Option<u64> = next.optional()?;
+    let end = until.saturating_add(1).min(ALL);
     let mut select = connection.prepare(EVENTS)?;
-    let rows = select.query_map(params![stream, board, started, next, game], journaled)?;
-    rows.collect()
+    let mut between = |from: u64, to: u64| -> rusqlite::Result<Vec<JournaledEvent>> {
+        let rows = select.query_map(params![stream, board, from, to.min(end), game], journaled)?;
+        rows.collect()
+    };
+    // All later events are its own if no game comes after it.
+    let mut events = between(started, next.unwrap_or(ALL))?;
+    if let Some(next) = next {
+        let amended = params![stream, board, next, end, game];
+        let amended: Option<u64> = connection.query_row(LAST_AMENDED, amended, |row| row.get(0))?;
+        if let Some(amended) = amended {
+            events.extend(between(next, amended.saturating_add(MAX_AMENDED))?);
+        }
+    }
+    Ok(events)
 }
+
+/// An amendment of a game is followed by at most this many events: those of its moves, of which each has three.
+const MAX_AMENDED: u64 = 5000;
 
 /// Where games begin, end and go on, with the arbiter's amendments: a result without a reason lets a game go on.
 const EDGES: &str = "SELECT type = 'game.started', game, ts,
@@ -444,12 +492,17 @@ const PRESENCE: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND boa
 const NEXT_STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND type IN ('game.started', 'game.ended')
     AND type = 'game.started' ORDER BY seq LIMIT 1";
+const TABLE_RESULTS: &str = "SELECT seq, payload FROM event
+    WHERE stream = ?1 AND board = ?2 AND type = 'table.result' AND ts >= ?3 ORDER BY seq";
+/// The last amendment of a game that was decided after another game had begun.
+const LAST_AMENDED: &str = "SELECT max(seq) FROM event
+    WHERE stream = ?1 AND board = ?2 AND seq >= ?3 AND seq < ?4 AND type = 'game.amended' AND game = ?5";
 const INCIDENTS: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3
     AND type IN ('incident.opened', 'incident.updated', 'incident.closed', 'game.started') ORDER BY seq";
 const ANNOUNCED: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3
     AND type IN ('command.taken', 'game.started', 'game.amended', 'game.ended') ORDER BY seq";
 const PAIRED: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3
-    AND (type IN ('command.taken', 'game.started', 'game.amended', 'game.ended', 'game.resumed')
+    AND (type IN ('command.taken', 'game.started', 'game.amended', 'game.ended', 'game.resumed', 'table.result')
         OR (type = 'move.made' AND ts >= ?4 AND payload ->> 'ply' IN (1, ?5)))
     ORDER BY seq";
 const EVENTS: &str = "SELECT seq, payload FROM event

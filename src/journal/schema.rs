@@ -10,7 +10,7 @@ use super::error::{self, JournalError};
 const APPLICATION: i32 = 0x6b69_6562;
 /// The version of the tables and of what the payloads may hold: an older kiebitz cannot read a type of event that it
 /// does not know, so that a new type raises it as well.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 /// The first one; what it lacks is added.
 const FIRST: i32 = 1;
 
@@ -45,7 +45,7 @@ CREATE TABLE delivered (
 /// The number after which boards begin to count. It came later than the other tables: a file without it begins with 1.
 const BEGUN: &str = "CREATE TABLE begun (after INTEGER NOT NULL) STRICT";
 
-/// Since version 2: the starts of the daemon.
+/// Since version 2: the starts of the daemon. Version 3 has the event `table.result`.
 const RUNS: &str = "
 CREATE TABLE run (
     number INTEGER PRIMARY KEY,
@@ -55,6 +55,10 @@ CREATE TABLE run (
     numbered TEXT NOT NULL -- JSON: with which numbers boards went on
 ) STRICT;
 ";
+
+/// The amendments of games, which may come long after the games.
+const AMENDED: &str =
+    "CREATE INDEX IF NOT EXISTS game_amended ON event (stream, board, game, seq) WHERE type = 'game.amended'";
 
 /// Makes the tables where there are none, and refuses a file with others.
 pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), JournalError> {
@@ -69,8 +73,10 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Jo
         .and_then(|()| match (application, version) {
             (0, _) => create(connection, super::put_aside_at(path)),
             (_, FIRST) => add_runs(connection),
-            _ => Ok(()),
-        });
+            (_, VERSION) => Ok(()),
+            _ => connection.pragma_update(None, "user_version", VERSION),
+        })
+        .and_then(|()| connection.execute_batch(AMENDED));
     ready.map_err(error::of(path))
 }
 

@@ -85,11 +85,15 @@ impl Recorded {
         let (after, next) = kept.neighbours(game)?;
         let events = kept.events(game)?;
         let last = events.last().map_or(game.entry.started, |event| event.ts);
-        let end = game.entry.ended.unwrap_or(last);
+        // A decision about it may be later than the next game.
+        let before_next = |at: Timestamp| next.map_or(at, |next| at.min(next));
+        let end = before_next(game.entry.ended.unwrap_or(last));
         let until = game
             .entry
             .ended
-            .map_or(Timestamp::from_micros(i64::MAX), |ended| ended + AFTERMATH);
+            .map_or(Timestamp::from_micros(i64::MAX), |ended| {
+                before_next(ended) + AFTERMATH
+            });
         let connected = kept
             .connections(game, end)?
             .ok_or_else(|| Unrecorded::NoPort { game: id.clone() })?;

@@ -129,6 +129,12 @@ impl Rules {
             Situation::ContinuedAfterEnd => draft.continued_after_end(),
             Situation::ClockDisconnected => draft.clock_gone(),
             Situation::EarlyDraw { made, limit } => draft.early_draw(*made, *limit),
+            Situation::SecondGame {
+                round,
+                table,
+                first,
+                second,
+            } => draft.second_game((*round, *table), (first, second)),
             Situation::DrawClaimed(claim) => draft.draw_claim(claim),
             Situation::TwoMinuteClaimed(claim) => draft.two_minute_claim(claim),
             Situation::ClaimRuled {

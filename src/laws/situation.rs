@@ -200,6 +200,17 @@ pub enum Situation {
         /// The number of moves that the event asks for.
         limit: u32,
     },
+    /// Another game is played at a table whose game of the round is over.
+    SecondGame {
+        /// The round.
+        round: u32,
+        /// The table.
+        table: u32,
+        /// The id of the game that counts.
+        first: String,
+        /// The id of the other game.
+        second: String,
+    },
     /// A player claims a draw by repetition or fifty moves.
     DrawClaimed(Box<DrawClaim>),
     /// A player with less than two minutes claims a draw, or asks for an increment.
@@ -259,6 +270,7 @@ impl Situation {
             Self::ClockDisconnected => IncidentKind::ClockDisconnected,
             Self::LateStart { .. } => IncidentKind::LateStart,
             Self::EarlyDraw { .. } => IncidentKind::EarlyDraw,
+            Self::SecondGame { .. } => IncidentKind::SecondGame,
             Self::DrawClaimed(_)
             | Self::ClaimRuled {
                 kind: ClaimKind::Threefold | ClaimKind::FiftyMoves,
@@ -329,6 +341,8 @@ vocabulary! {
         LateStart = "late_start",
         /// A draw is shown on the board before the event allows players to agree to one.
         EarlyDraw = "early_draw",
+        /// Another game is played at a table whose game of the round is over.
+        SecondGame = "second_game",
         /// A player claims a draw by repetition or fifty moves.
         DrawClaimed = "draw_claimed",
         /// A player with less than two minutes claims a draw, or asks for an increment.

@@ -60,13 +60,13 @@ fn every_advice_has_a_text_with_all_its_values_in_every_language() {
 }
 
 #[test]
-fn every_advice_rests_on_an_article_but_for_faults_of_the_board() {
+fn every_advice_rests_on_an_article_but_for_faults_of_the_board_and_pairings() {
     for rules in all_rules() {
         for (situation, color) in examples() {
             let advice = rules.advise(&situation, color);
             let fault = matches!(
                 situation,
-                Situation::SensorFault { .. } | Situation::PieceNotSeen { .. }
+                Situation::SensorFault { .. } | Situation::PieceNotSeen { .. } | Situation::SecondGame { .. }
             );
             assert_eq!(advice.article.is_empty(), fault, "{rules:?} {situation:?}");
             assert!(!advice.article.contains('†'), "{}", advice.article);

@@ -41,6 +41,8 @@ pub(super) enum Held {
 pub(crate) enum Due {
     /// It has changed the game; what spectators may not know is no longer in it.
     Event(Box<Event>),
+    /// It has changed an earlier game, or the result of a table without a game.
+    Earlier(Box<Event>),
     /// What the clock showed.
     Clock(ClockPicture),
 }
@@ -134,15 +136,24 @@ impl Delayed {
         while let Some((_, held)) = self.held.pop_front_if(|(due, _)| *due <= now) {
             match held {
                 Held::Event(event) => {
-                    if let Some(event) = self.left_of(*event)
-                        && self.games.apply(&event)
-                    {
+                    let Some(event) = self.left_of(*event) else {
+                        continue;
+                    };
+                    if self.games.apply(&event) {
                         self.due.push_back(Due::Event(Box::new(event)));
+                    } else if self.is_earlier(&event) {
+                        self.due.push_back(Due::Earlier(Box::new(event)));
                     }
                 }
                 Held::Clock(clock) => self.due.push_back(Due::Clock(clock)),
             }
         }
+    }
+
+    /// Whether an event is about another game than the current one, or about none.
+    fn is_earlier(&self, event: &Event) -> bool {
+        let current = self.games.current().map(|game| &game.game);
+        event.game.is_none() || event.game.as_ref() != current
     }
 
     /// What spectators get of an event that is due: not what was withdrawn while it was held. `None`: they get nothing
@@ -206,6 +217,7 @@ const fn is_public(kind: &EventKind) -> bool {
             | EventKind::GameEnded { .. }
             | EventKind::GameResumed { .. }
             | EventKind::GameAmended { .. }
+            | EventKind::TableResult { .. }
     )
 }
 

@@ -15,7 +15,7 @@ use shakmaty::Color;
 use thiserror::Error;
 
 use crate::clock::Side;
-use crate::events::{Action, EventKind, PlayerFacts, Players, color};
+use crate::events::{Action, EventKind, PlayerFacts, Players, ResumableGame, color};
 use crate::laws::{ClaimKind, ClaimRuling, Language};
 pub use announced::Announced;
 pub use file::{CommandFile, Timed};
@@ -34,6 +34,8 @@ pub struct Command {
     pub action: Action,
     /// Its other fields, as received.
     pub arguments: Value,
+    /// The game that it names, from the journal; `None` if it names none, or one that its board still has.
+    pub recalled: Option<Box<ResumableGame>>,
 }
 
 /// What is to be done.
@@ -45,6 +47,8 @@ pub enum Order {
     SetTimeControl(SetTimeControl),
     /// The game ended like this, or goes on.
     SetResult(SetResult),
+    /// The game counts for this pairing.
+    AssignGame(AssignGame),
     /// This is the position.
     SetPosition(SetPosition),
     /// These were the moves.
@@ -111,6 +115,34 @@ pub struct SetResult {
     pub reason: Option<String>,
     /// The game's id; without it the game being played, else the last one.
     pub game: Option<String>,
+    /// The round, from 1, instead of a game: the game that counts for the pairing is meant, or the pairing itself if no
+    /// board has a game of it.
+    pub round: Option<u32>,
+    /// The table in that round.
+    pub table: Option<u32>,
+}
+
+impl SetResult {
+    /// The pairing that is meant instead of a game.
+    #[must_use]
+    pub const fn pairing(&self) -> Option<(u32, u32)> {
+        match (&self.game, self.round, self.table) {
+            (None, Some(round), Some(table)) => Some((round, table)),
+            _ => None,
+        }
+    }
+}
+
+/// `assign_game`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AssignGame {
+    /// The game's id; without it the game being played, else the last one.
+    pub game: Option<String>,
+    /// The round that it counts for, from 1; without round and table it is not part of any.
+    pub round: Option<u32>,
+    /// The table in that round.
+    pub table: Option<u32>,
 }
 
 /// `set_position`.
@@ -295,7 +327,21 @@ impl Command {
             order,
             action,
             arguments,
+            recalled: None,
         })
+    }
+
+    /// The id of the game that it names; `None` if it names none.
+    #[must_use]
+    pub fn game(&self) -> Option<&str> {
+        match &self.order {
+            Order::SetPlayers(SetPlayers { game, .. })
+            | Order::SetResult(SetResult { game, .. })
+            | Order::CorrectMoves(CorrectMoves { game, .. })
+            | Order::AssignGame(AssignGame { game, .. })
+            | Order::Annotate(Annotate { game, .. }) => game.as_deref(),
+            _ => None,
+        }
     }
 
     /// The answer to it.
@@ -335,6 +381,7 @@ impl Command {
             action: *action,
             order: order(*action, arguments).ok()?,
             arguments: arguments.clone(),
+            recalled: None,
         })
     }
 }
@@ -390,7 +437,16 @@ fn order(action: Action, arguments: &Value) -> Result<Order, InvalidCommand> {
     Ok(match action {
         Action::SetPlayers => Order::SetPlayers(read(action, arguments)?),
         Action::SetTimeControl => Order::SetTimeControl(read(action, arguments)?),
-        Action::SetResult => Order::SetResult(read(action, arguments)?),
+        Action::SetResult => {
+            let set: SetResult = read(action, arguments)?;
+            whole_place(action, set.round, set.table)?;
+            Order::SetResult(set)
+        }
+        Action::AssignGame => {
+            let assign: AssignGame = read(action, arguments)?;
+            whole_place(action, assign.round, assign.table)?;
+            Order::AssignGame(assign)
+        }
         Action::SetPosition => Order::SetPosition(read(action, arguments)?),
         Action::CorrectMoves => Order::CorrectMoves(read(action, arguments)?),
         Action::CloseIncident => Order::CloseIncident(read(action, arguments)?),
@@ -404,6 +460,18 @@ fn order(action: Action, arguments: &Value) -> Result<Order, InvalidCommand> {
         Action::Claim => Order::Claim(read(action, arguments)?),
         Action::DecideClaim => Order::DecideClaim(read(action, arguments)?),
         Action::Forget => read::<Nothing>(action, arguments).map(|Nothing {}| Order::Forget)?,
+    })
+}
+
+/// A round and a table name a pairing together.
+fn whole_place(action: Action, round: Option<u32>, table: Option<u32>) -> Result<(), InvalidCommand> {
+    let is_number = |number: Option<u32>| number.is_none_or(|number| (1..=9999).contains(&number));
+    if round.is_some() == table.is_some() && is_number(round) && is_number(table) {
+        return Ok(());
+    }
+    Err(InvalidCommand::Arguments {
+        action,
+        reason: "\"round\" and \"table\" go together, each a number from 1 to 9999".to_owned(),
     })
 }
 

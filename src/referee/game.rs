@@ -104,6 +104,7 @@ impl Referee {
             round: self.regulations.rounds.number(now),
         };
         let start = start.state.clone();
+        self.last_paired = self.counting_before().or_else(|| self.last_paired.take());
         self.previous = None;
         self.watch.game_begins();
         self.games += 1;
@@ -124,8 +125,10 @@ impl Referee {
             players: self.announced.take(),
             placed: Vec::new(),
             goes_on_dead: false,
+            pairing_asked: false,
         });
         self.publish(now, None, event, None);
+        self.close_questions_of_other_rounds(now);
     }
 
     pub(super) fn publish_ply(
@@ -157,6 +160,7 @@ impl Referee {
         }
         let number = ply.number;
         self.publish(now, at, event, Some(ply));
+        self.ask_for_pairing(now);
         self.publish_marks(now, number, &entry);
     }
 

@@ -12,6 +12,7 @@ mod game;
 mod gap;
 mod history;
 mod orders;
+mod pairing;
 mod playing;
 mod result;
 mod resume;
@@ -25,6 +26,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{ByColor, KnownOutcome};
 
 use crate::clock::{ClockChange, Side};
+use crate::events::pairing::CountingGame;
 use crate::events::{
     Clock, CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, Players, SettledBy,
 };
@@ -95,6 +97,10 @@ pub struct Referee {
     game: Option<OpenGame>,
     /// The previous game, until the next one begins: the arbiter can still change its record.
     previous: Option<OpenGame>,
+    /// The last game before this one that counts for a pairing.
+    last_paired: Option<CountingGame>,
+    /// An earlier game, while a command about it is carried out.
+    recalled: Option<OpenGame>,
     /// Who will play the next game, as announced by command.
     announced: Option<Players>,
     /// Positions that are still to be searched for whether anybody can mate.
@@ -131,6 +137,8 @@ struct OpenGame {
     placed: Vec<Placed>,
     /// The arbiter let it go on although its position was proposed as dead.
     goes_on_dead: bool,
+    /// The arbiter was asked which pairing it counts for, or there is no need to.
+    pairing_asked: bool,
 }
 
 impl OpenGame {

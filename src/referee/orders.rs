@@ -18,8 +18,8 @@ use crate::events::{EndReason, GameResult, Players, time_text};
 use crate::laws::{InvalidTimeControl, Regulations, Situation, TimeControl, answer};
 use crate::position::State;
 use crate::referee::command::{
-    Annotate, CloseIncident, CorrectMoves, EndGame, NewGame, Order, Refusal, SetPlayers, SetPosition,
-    SetTimeControl, StartRound,
+    Annotate, AssignGame, CloseIncident, CorrectMoves, EndGame, NewGame, Order, Refusal, SetPlayers,
+    SetPosition, SetTimeControl, StartRound,
 };
 use crate::tracker::Given;
 use claims::Ruled;
@@ -36,8 +36,10 @@ pub(crate) struct Checked {
 #[derive(Debug)]
 enum Effect {
     Players(WhichGame, Players),
+    Assigned(WhichGame, Players),
     TimeControl(TimeControl),
     Result(WhichGame, Verdict),
+    TableResult((u32, u32), Verdict),
     Forfeit(Verdict),
     GoOn,
     Position(State),
@@ -61,6 +63,8 @@ enum WhichGame {
     Current,
     /// The last one, after the pieces were set up again.
     Previous,
+    /// An earlier one, which the board does not have any more.
+    Recalled,
     /// The next one.
     Next,
 }
@@ -94,6 +98,7 @@ impl Referee {
             Order::SetPlayers(set) => self.check_players(set)?,
             Order::SetTimeControl(set) => return self.check_time_control(set),
             Order::SetResult(set) => return self.check_result(set),
+            Order::AssignGame(assign) => self.check_assignment(assign)?,
             Order::SetPosition(set) => self.check_position(set)?,
             Order::CorrectMoves(correct) => self.check_moves(now, correct)?,
             Order::CloseIncident(close) => self.check_incident(close)?,
@@ -137,11 +142,13 @@ impl Referee {
     pub(crate) fn carry_out(&mut self, now: Timestamp, by: &str, checked: Checked) {
         match checked.effect {
             Effect::Players(which, players) => self.set_players(now, by, which, players),
+            Effect::Assigned(which, players) => self.assign(now, by, which, players),
             Effect::TimeControl(control) => self.set_time_control(now, by, control),
             Effect::Result(which, verdict) => {
                 self.set_result(now, by, which, verdict);
                 self.watch(now, News::ResultEntered);
             }
+            Effect::TableResult(pairing, verdict) => self.set_table_result(now, by, pairing, verdict),
             Effect::Forfeit(verdict) => {
                 self.forfeit(now, verdict);
                 self.watch(now, News::Time);
@@ -182,6 +189,28 @@ impl Referee {
             _ => self.game_of(which).and_then(|game| game.players.as_ref()),
         };
         Ok(Effect::Players(which, set.players(before)))
+    }
+
+    fn check_assignment(&self, assign: &AssignGame) -> Result<Effect, Refusal> {
+        let which = self.which_game(assign.game.as_ref())?;
+        let game = self.game_of(which).ok_or_else(|| self.no_game())?;
+        let place = (assign.round, assign.table);
+        let players = Players {
+            round: assign.round,
+            table: assign.table,
+            ..game.players.clone().unwrap_or_default()
+        };
+        Ok(Effect::Assigned(which, self.played_before(place, players)))
+    }
+
+    /// A game without names that is played for the pairing of an earlier game on this board has the players of that.
+    fn played_before(&self, place: (Option<u32>, Option<u32>), players: Players) -> Players {
+        let before = self.last_paired.as_ref();
+        let before = before.filter(|before| (before.players.round, before.players.table) == place);
+        match before {
+            Some(before) if players.white.is_none() && players.black.is_none() => before.players.clone(),
+            _ => players,
+        }
     }
 
     fn check_time_control(&self, set: &SetTimeControl) -> Result<Checked, Refusal> {
@@ -267,6 +296,7 @@ impl Referee {
         let found = [
             (WhichGame::Current, &self.game),
             (WhichGame::Previous, &self.previous),
+            (WhichGame::Recalled, &self.recalled),
         ]
         .into_iter()
         .find(|(_, known)| {
@@ -287,6 +317,7 @@ impl Referee {
         match which {
             WhichGame::Current => self.game.as_ref(),
             WhichGame::Previous => self.previous.as_ref(),
+            WhichGame::Recalled => self.recalled.as_ref(),
             WhichGame::Next => None,
         }
     }
@@ -295,6 +326,7 @@ impl Referee {
         match which {
             WhichGame::Current => self.game.as_mut(),
             WhichGame::Previous => self.previous.as_mut(),
+            WhichGame::Recalled => self.recalled.as_mut(),
             WhichGame::Next => None,
         }
     }

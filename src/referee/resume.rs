@@ -7,10 +7,45 @@ use shakmaty::Bitboard;
 use super::claims::Offered;
 use super::history::Placed;
 use super::{Game, LineEntry, OpenGame, Referee, Resumed, Verdict};
-use crate::events::Clock;
 use crate::events::incidents::Incidents;
+use crate::events::pairing::{CountingGame, MIN_PLIES};
+use crate::events::{Clock, ResumableGame};
 use crate::laws::Regulations;
 use crate::referee::command::Announced;
+
+impl OpenGame {
+    /// A game of the journal.
+    fn of(resumed: &Resumed) -> Self {
+        let entries = resumed.plies.iter().map(|(ply, record)| LineEntry {
+            ply: Box::new(ply.clone()),
+            reported_at: resumed.last_ts,
+            settled: record.settled,
+            completed: record.completed.map(|by| (by, record.clock, record.elapsed_ms)),
+            offered: Offered::default(),
+        });
+        let placed = resumed.placed.iter().map(|(ply, state)| Placed {
+            ply: *ply,
+            state: state.clone(),
+        });
+        let shown = resumed.verdict.as_ref().is_some_and(Verdict::is_shown);
+        Self {
+            id: Game {
+                number: resumed.number,
+                id: resumed.id.clone(),
+            },
+            start: resumed.start.state.clone(),
+            published: entries.collect(),
+            ended: resumed.verdict.is_some(),
+            claim_after: None,
+            shown_at: resumed.ended.filter(|_| shown),
+            verdict: resumed.verdict.clone(),
+            players: resumed.players.clone(),
+            placed: placed.collect(),
+            goes_on_dead: false,
+            pairing_asked: resumed.plies.len() >= MIN_PLIES as usize,
+        }
+    }
+}
 
 impl Referee {
     /// Continues to count the board's games after that number.
@@ -27,15 +62,8 @@ impl Referee {
             .plies
             .iter()
             .any(|(_, record)| record.clock.is_some_and(runs));
-        let entries = resumed.plies.into_iter().map(|(ply, record)| LineEntry {
-            ply: Box::new(ply),
-            reported_at: resumed.last_ts,
-            settled: record.settled,
-            completed: record.completed.map(|by| (by, record.clock, record.elapsed_ms)),
-            offered: Offered::default(),
-        });
-        let published: Vec<LineEntry> = entries.collect();
-        let expected = line.into_iter().zip(&published);
+        let game = OpenGame::of(&resumed);
+        let expected = line.into_iter().zip(&game.published);
         self.line = expected
             .map(|(ply, entry)| LineEntry {
                 ply: Box::new(ply),
@@ -49,26 +77,24 @@ impl Referee {
         if let Some(control) = resumed.time_control {
             self.regulations.set_time_control(control);
         }
-        let shown = resumed.verdict.as_ref().is_some_and(Verdict::is_shown);
-        self.game = Some(OpenGame {
-            id: Game {
-                number: resumed.number,
-                id: resumed.id,
-            },
-            start: resumed.start.state,
-            published,
-            ended: resumed.verdict.is_some(),
-            claim_after: None,
-            shown_at: resumed.ended.filter(|_| shown),
-            verdict: resumed.verdict,
-            players: resumed.players,
-            placed: resumed
-                .placed
-                .into_iter()
-                .map(|(ply, state)| Placed { ply, state })
-                .collect(),
-            goes_on_dead: false,
-        });
+        self.game = Some(game);
+    }
+
+    /// Goes on with the last game before this one that counts for a pairing.
+    pub(crate) fn resume_last_paired(&mut self, last: Option<CountingGame>) {
+        self.last_paired = last;
+    }
+
+    /// Has an earlier game at hand for a command about it, or no longer.
+    pub(crate) fn recall(&mut self, game: Option<&ResumableGame>) {
+        let resumed = game.and_then(Resumed::new);
+        self.recalled = resumed.as_ref().map(OpenGame::of);
+    }
+
+    /// Whether it has the game with that id at hand.
+    pub(crate) fn has_game(&self, id: &str) -> bool {
+        let mut games = [&self.game, &self.previous].into_iter().flatten();
+        games.any(|game| game.id.id == id)
     }
 
     /// The computer's clock says so much more than `now` does from here on: ids and rounds go by the computer's.

@@ -160,6 +160,7 @@ impl Watch {
                 | IncidentKind::AdjustedOffTurn
                 | IncidentKind::ColorsReversed
                 | IncidentKind::EarlyDraw
+                | IncidentKind::SecondGame
                 | IncidentKind::DrawClaimed
                 | IncidentKind::TwoMinuteClaim
                 | IncidentKind::ContinuedAfterEnd => {}
@@ -273,6 +274,23 @@ impl Watch {
                 let report = Report::new(game, &self.acts, situation, game.now);
                 self.book.open(game.now, game.regulations, report);
             }
+            News::SecondGame {
+                round,
+                table,
+                first,
+                second,
+            } => {
+                let situation = Situation::SecondGame {
+                    round,
+                    table,
+                    first,
+                    second,
+                };
+                let report = Report::new(game, &self.acts, situation, game.now);
+                self.book.open(game.now, game.regulations, report);
+            }
+            News::Assigned(second) => self.close_second_game(game.now, Some(&second)),
+            News::NextRound => self.close_second_game(game.now, None),
             News::ResultEntered => {
                 self.close_early_draw(game.now, ClosedBy::Arbiter, IncidentEnd::Decided);
             }
@@ -371,13 +389,15 @@ pub(super) const ON_THE_BOARD: [IncidentKind; 8] = [
 ];
 
 /// Incidents that outlast a game, or that their own watcher closes.
-const OUTLAST_A_GAME: [IncidentKind; 6] = [
+const OUTLAST_A_GAME: [IncidentKind; 7] = [
     IncidentKind::LateStart,
     IncidentKind::BoardRotated,
     IncidentKind::WrongStartPosition,
     IncidentKind::BoardDisconnected,
     IncidentKind::ClockDisconnected,
     IncidentKind::SensorFault,
+    // The arbiter may decide it after the game.
+    IncidentKind::SecondGame,
 ];
 
 #[cfg(test)]

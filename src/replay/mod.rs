@@ -4,7 +4,7 @@ pub(crate) mod publish;
 mod source;
 
 use core::time::Duration;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use anyhow::Context;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureError, CaptureReader, Interface, Packet};
 
-use crate::events::ExplainedEvent;
+use crate::events::{Event, ExplainedEvent, ResumableGame};
 use crate::hall::Board;
 use crate::hall::{Hall, Names};
 use crate::model::Model;
@@ -30,6 +30,8 @@ pub struct Replay<R: Read> {
     /// Commands still to be given, the earliest first.
     commands: VecDeque<Timed>,
     answers: Vec<(usize, Answer)>,
+    /// The events of each game so far, for commands about earlier games; `None` if no command names a game.
+    games: Option<BTreeMap<String, Vec<Event>>>,
     /// After the end of the capture deadlines still fire until this time, as they would have live.
     until: Timestamp,
     /// The same after the last command.
@@ -83,6 +85,7 @@ impl<R: Read> Replay<R> {
             next,
             commands: VecDeque::new(),
             answers: Vec::new(),
+            games: None,
             until,
             commanded_until: until,
             now: until,
@@ -109,6 +112,8 @@ impl<R: Read> Replay<R> {
     /// of the capture: results are entered late.
     #[must_use]
     pub fn with_commands(mut self, commands: &[Timed]) -> Self {
+        let names_games = commands.iter().any(|timed| timed.command.game().is_some());
+        self.games = names_games.then(BTreeMap::new);
         self.commands = commands.iter().cloned().collect();
         self
     }
@@ -208,12 +213,22 @@ impl<R: Read> Replay<R> {
             self.hall.play_back(&port, &packet);
             self.next = self.source.next()?;
         } else if self.commands.front().is_some_and(|timed| timed.at <= now)
-            && let Some(timed) = self.commands.pop_front()
+            && let Some(mut timed) = self.commands.pop_front()
         {
+            let game = timed.command.game().and_then(|id| self.games.as_ref()?.get(id));
+            timed.command.recalled = game.and_then(|events| ResumableGame::of(events)).map(Box::new);
             self.commanded_until = timed.at + SILENCE;
             let answer = self.hall.command(now, &timed.board, &timed.command);
             self.answers.push((timed.line, answer));
         }
-        Ok(self.hall.take_events())
+        let said = self.hall.take_events();
+        if let Some(games) = &mut self.games {
+            for event in said.iter().map(|said| &said.event) {
+                if let Some(game) = &event.game {
+                    games.entry(game.clone()).or_default().push(event.clone());
+                }
+            }
+        }
+        Ok(said)
     }
 }

@@ -215,7 +215,14 @@ pub(super) fn commands(
     for (board, _) in journal.boards(stream)? {
         let after = after.get(&board).copied().unwrap_or(0);
         for event in journal.commands(stream, &board, after)? {
-            commands.extend(Command::taken(&event.kind).map(|command| (event.ts, board.clone(), command)));
+            let Some(mut command) = Command::taken(&event.kind) else {
+                continue;
+            };
+            if let Some(game) = command.game() {
+                let before = journal.past(stream, &board, event.seq);
+                command.recalled = before.game(game)?.map(Box::new);
+            }
+            commands.push((event.ts, board.clone(), command));
         }
     }
     commands.sort_by_key(|(at, ..)| *at);

@@ -111,6 +111,14 @@ impl Tournament {
         pairings.iter().find(|pairing| pairing.table == Some(table))
     }
 
+    /// The results that the files have, with round and table.
+    pub(crate) fn results(&self) -> impl Iterator<Item = (u32, u32, GameResult)> {
+        self.rounds.iter().flat_map(|(round, of_round)| {
+            let played = of_round.pairings.iter().filter(|pairing| pairing.is_played());
+            played.filter_map(|pairing| Some((*round, pairing.table?, pairing.result?)))
+        })
+    }
+
     /// Everybody, at each place where they stand: first as listed, then as paired.
     pub fn everybody(&self) -> impl Iterator<Item = &Player> + Clone {
         let pairings = self.rounds.values().flat_map(|round| &round.pairings);

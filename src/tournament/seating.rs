@@ -5,15 +5,15 @@
 
 mod withdrawn;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::Tournament;
+use super::{Pairing, Tournament};
 use crate::events::pairing::{PAIRINGS, PairedGame, counting};
-use crate::events::{Action, Event, EventKind, Players};
+use crate::events::{Action, Event, EventKind, GameResult, Players};
 use crate::laws::{Rounds, TimeControl};
 use crate::referee::command::{Announced, Command, SetTable, StartRound};
 
@@ -29,6 +29,12 @@ pub struct Seating {
     round: Option<u32>,
     /// The round that somebody said begins, and when they did.
     asked: Option<(Timestamp, u32)>,
+    /// The results that were entered for pairings without a game, by round and table.
+    entered: BTreeMap<(u32, u32), GameResult>,
+    /// The results of the files that boards were told, by round and table.
+    told: BTreeMap<(u32, u32), GameResult>,
+    /// The pairings whose result in the files has changed since they were first read.
+    changed: BTreeSet<(u32, u32)>,
 }
 
 /// How a board is, beside what its events say.
@@ -83,7 +89,14 @@ impl Seating {
 
     /// These are the pairings from now on.
     pub fn pair(&mut self, tournament: Arc<Tournament>) {
-        self.tournament = tournament;
+        let before = core::mem::replace(&mut self.tournament, tournament);
+        if self.is_paired {
+            let result = |(round, table, result): (u32, u32, GameResult)| {
+                let known = before.pairing(round, table).and_then(|pairing| pairing.result);
+                (known != Some(result)).then_some((round, table))
+            };
+            self.changed.extend(self.tournament.results().filter_map(result));
+        }
         self.is_paired = true;
     }
 
@@ -123,6 +136,21 @@ impl Seating {
 
     /// Takes in the next event of a board.
     pub fn apply(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::TableResult {
+                round, table, result, ..
+            } => match result {
+                GameResult::Unknown => drop(self.entered.remove(&(*round, *table))),
+                _ => drop(self.entered.insert((*round, *table), *result)),
+            },
+            EventKind::CommandTaken {
+                action: Action::SetResult,
+                by,
+                arguments,
+                ..
+            } if by == PAIRINGS => self.told.extend(result_of(arguments)),
+            _ => {}
+        }
         let seat = self.seats.entry(event.board.clone()).or_default();
         seat.announced.apply(event);
         let asked = seat.apply(event).map(|round| (event.ts, round));
@@ -146,6 +174,7 @@ impl Seating {
             Some(round) => self.given(round, tables, view),
             None => Vec::new(),
         };
+        said.append(&mut self.results());
         let mut withdrawn = self.withdrawn();
         // Others take the place of those names.
         withdrawn.retain(|(board, _)| !said.iter().any(|(other, _)| other == board));
@@ -192,8 +221,53 @@ impl Seating {
         said
     }
 
+    /// The results of the files that boards are to be told: those that their games, or the arbiter's entries, do not have.
+    /// Each is told once: what an arbiter decides afterwards stays until the file says something else. A game in play
+    /// ends only by a result that came into the file during play.
+    fn results(&self) -> Vec<(String, Command)> {
+        let told = |(round, table, result): (u32, u32, GameResult)| {
+            let place = (round, table);
+            if self.told.get(&place) == Some(&result) {
+                return None;
+            }
+            let (board, game) = match self.game_of(round, table) {
+                Some((board, game)) => {
+                    let ended = game.ended();
+                    let is_due = match ended {
+                        Some((known, _)) => known != result,
+                        None => self.changed.contains(&place),
+                    };
+                    (is_due).then_some((board, Some(game.game())))?
+                }
+                None => {
+                    let known = self.entered.get(&place)?;
+                    let board = self.seats.keys().next()?;
+                    (*known != result).then_some((board.as_str(), None))?
+                }
+            };
+            Some((board.to_owned(), set_result(place, game, result)?))
+        };
+        self.tournament.results().filter_map(told).collect()
+    }
+
+    /// The board of a game; `None` if no board has had a game with that id.
+    #[must_use]
+    pub fn board_of(&self, game: &str) -> Option<&str> {
+        let has = |seat: &Seat| seat.games.iter().any(|known| known.game() == game);
+        let (board, _) = self.seats.iter().find(|(_, seat)| has(seat))?;
+        Some(board)
+    }
+
+    /// Whether the files have a game between two players at that table of that round.
+    #[must_use]
+    pub fn has_pairing(&self, round: u32, table: u32) -> bool {
+        let pairing = self.tournament.pairing(round, table);
+        pairing.is_some_and(Pairing::is_played)
+    }
+
     /// The game that counts for a pairing, with its board; `None`: none was begun.
-    fn game_of(&self, round: u32, table: u32) -> Option<(&str, &PairedGame)> {
+    #[must_use]
+    pub fn game_of(&self, round: u32, table: u32) -> Option<(&str, &PairedGame)> {
         let of_pairing = |game: &&PairedGame| game.place() == (Some(round), Some(table));
         let games = self.seats.values().flat_map(|seat| &seat.games);
         let game = counting(games.filter(of_pairing))?;
@@ -246,7 +320,8 @@ impl Seating {
         let boards_of = |round: u32| -> Vec<(u32, &String)> {
             let of_round = tables.iter().filter(|(table, _)| {
                 let pairing = self.tournament.pairing(round, **table);
-                pairing.is_some_and(|pairing| pairing.is_played() && pairing.result.is_none())
+                let is_decided = self.entered.contains_key(&(round, **table));
+                pairing.is_some_and(|pairing| pairing.is_played() && pairing.result.is_none() && !is_decided)
             });
             of_round.map(|(table, name)| (*table, name)).collect()
         };
@@ -387,6 +462,25 @@ fn set_players(players: &Players, place: &For) -> Option<Command> {
         ),
         fields,
     )
+}
+
+fn set_result((round, table): (u32, u32), game: Option<&str>, result: GameResult) -> Option<Command> {
+    let mut fields = Map::new();
+    fields.insert("result".to_owned(), json!(result.as_str()));
+    fields.insert("round".to_owned(), json!(round));
+    fields.insert("table".to_owned(), json!(table));
+    if let Some(game) = game {
+        fields.insert("game".to_owned(), json!(game));
+    }
+    command("set_result", (round, table), fields)
+}
+
+/// The pairing and the result of a command that told a board a result of the files.
+fn result_of(arguments: &Value) -> Option<((u32, u32), GameResult)> {
+    let number = |name: &str| u32::try_from(arguments.get(name)?.as_u64()?).ok();
+    let result = arguments.get("result")?.as_str()?;
+    let result = GameResult::ALL.iter().find(|known| known.as_str() == result)?;
+    Some(((number("round")?, number("table")?), *result))
 }
 
 fn set_time_control(round: u32, table: u32, control: &str) -> Option<Command> {

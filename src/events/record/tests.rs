@@ -199,6 +199,7 @@ fn amended() -> EventKind {
         moves: None,
         position: None,
         note: None,
+        assigned: false,
     }
 }
 

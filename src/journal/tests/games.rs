@@ -116,6 +116,7 @@ fn amended(result: GameResult, reason: Option<EndReason>) -> Event {
         moves: None,
         position: None,
         note: None,
+        assigned: false,
     };
     in_game(4, "day-b-1", kind)
 }
@@ -241,5 +242,64 @@ fn a_gap_is_open_until_its_recovery_is_published() {
     assert_eq!(
         followed(&[back(), started(), gone(), back(), noted(), recovered(), noted()]),
         Some(7)
+    );
+}
+
+/// An arbiter corrects a game when another one is played on the board, and again when that is over.
+#[test]
+fn a_game_has_what_was_decided_about_it_after_the_next_one_began() {
+    let place = Place::new();
+    let mut journal = place.open();
+    let amended = |result| EventKind::GameAmended {
+        by: "A. Meier".to_owned(),
+        result: Some(result),
+        reason: Some(EndReason::Arbiter),
+        players: None,
+        time_control: None,
+        time_control_typed: None,
+        mode: None,
+        moves: None,
+        position: None,
+        note: None,
+        assigned: false,
+    };
+    let of = |seq: u64, game: &str, kind: EventKind| Event {
+        game: Some(game.to_owned()),
+        ..event(seq, kind)
+    };
+    let events = [
+        of(1, "g-1", started("start", Variant::Standard)),
+        of(2, "g-1", EventKind::MoveMade(ply(1, "e2e4", "e4"))),
+        of(3, "g-2", started("start", Variant::Standard)),
+        of(4, "g-2", EventKind::MoveMade(ply(1, "d2d4", "d4"))),
+        of(5, "g-1", amended(GameResult::WhiteWins)),
+        of(6, "g-2", EventKind::MoveMade(ply(2, "d7d5", "d5"))),
+        of(7, "g-3", started("start", Variant::Standard)),
+        of(8, "g-1", amended(GameResult::Draw)),
+    ];
+    journal.append(&events).expect("room");
+    let seqs = |events: Vec<Event>| events.iter().map(|event| event.seq).collect::<Vec<u64>>();
+    let game = |id| seqs(journal.game("live", "b", id).expect("readable"));
+    assert_eq!(game("g-1"), [1, 2, 5, 8]);
+    assert_eq!(game("g-2"), [3, 4, 6]);
+    let with_board = |id, before| {
+        let events = journal.game_with_board("live", "b", id, before);
+        seqs(events.expect("readable"))
+    };
+    assert_eq!(with_board("g-1", None), [1, 2, 5, 8]);
+    assert_eq!(with_board("g-2", Some("g-1")), [3, 4, 6]);
+    let from_first = journal.games_from("live", "b", events[0].ts).expect("readable");
+    assert_eq!(
+        seqs(from_first),
+        [1, 2, 3, 4, 5, 6, 7, 8],
+        "in the order of their numbers"
+    );
+    let result = |until| {
+        let game = journal.past("live", "b", until).game("g-1").expect("readable");
+        game.expect("a game").record.result
+    };
+    assert_eq!(
+        [4, 5, 8].map(result),
+        [GameResult::Unknown, GameResult::WhiteWins, GameResult::Draw]
     );
 }

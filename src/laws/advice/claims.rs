@@ -88,6 +88,16 @@ impl Draft<'_> {
         draft.is(Severity::Advice, "early_draw.shown", &topics)
     }
 
+    /// No article says which game counts for a pairing: that is for the arbiter to say.
+    pub(super) fn second_game(self, (round, table): (u32, u32), (first, second): (&str, &str)) -> Advice {
+        let draft = self
+            .with("round", round)
+            .with("table", table)
+            .with("first", first)
+            .with("second", second);
+        draft.is(Severity::Advice, "second_game.asked", &[])
+    }
+
     pub(super) fn two_minute_claim(self, claim: &TwoMinuteClaim) -> Advice {
         let rule = self.rules.quickplay();
         let under = match claim.left {

@@ -50,6 +50,8 @@ pub(crate) struct Broadcast {
     boards: BTreeMap<String, Board>,
     /// All games, by their ids.
     games: BTreeMap<String, Shown>,
+    /// The results that were entered for pairings of which no board has a game, by round and table.
+    results: BTreeMap<(u32, u32), GameResult>,
     files: Files,
     /// Those of the page that shows them; none: there is no page.
     page: Files,
@@ -77,6 +79,8 @@ struct Written {
 struct Stamp {
     /// The game, and how often it has changed.
     game: Option<(String, u64)>,
+    /// The result of a table without a game.
+    result: Option<GameResult>,
     clock: Option<(ClockPicture, Timestamp)>,
 }
 
@@ -111,6 +115,7 @@ impl Broadcast {
             tournament: Arc::default(),
             boards: BTreeMap::new(),
             games: BTreeMap::new(),
+            results: BTreeMap::new(),
             files: Files::new(),
             page: Files::new(),
             changed: BTreeSet::new(),
@@ -185,7 +190,17 @@ impl Broadcast {
         for board in self.boards.values_mut() {
             while let Some(due) = board.delayed.poll(now) {
                 match due {
-                    Due::Event(event) => {
+                    Due::Event(event) | Due::Earlier(event) => {
+                        if let EventKind::TableResult {
+                            round, table, result, ..
+                        } = event.kind
+                        {
+                            match result {
+                                GameResult::Unknown => drop(self.results.remove(&(round, table))),
+                                _ => drop(self.results.insert((round, table), result)),
+                            }
+                            self.changed.insert(round);
+                        }
                         if let Some(begun) = Shown::begin(&event, board.serial.clone()) {
                             board.game = Some(begun.record.game.clone());
                             self.games.insert(begun.record.game.clone(), begun);
@@ -245,7 +260,7 @@ impl Broadcast {
 
     /// All rounds, each in the order of its tables.
     pub(super) fn rounds(&self) -> BTreeMap<u32, Vec<Slot<'_>>> {
-        rounds::rounds(&self.tournament, self.games.values())
+        rounds::rounds(&self.tournament, self.games.values(), &self.results)
     }
 
     /// The game on a board, or the last one.
@@ -332,6 +347,7 @@ impl Broadcast {
             game: slot
                 .game
                 .map(|game| (game.record.game.clone(), game.record.revision)),
+            result: slot.entered,
             clock,
         };
         if let Some(before) = before.filter(|before| before.stamp == stamp) {
@@ -375,10 +391,7 @@ impl Broadcast {
         Some(pgn::unplayed_pgn(
             pgn::Unplayed {
                 players: &players,
-                result: slot
-                    .pairing
-                    .and_then(|pairing| pairing.result)
-                    .unwrap_or(GameResult::Unknown),
+                result: slot.result(),
                 date: of_round.and_then(|round| round.date.as_deref()),
                 time_control: control.as_deref(),
                 start_fen: start_fen.as_deref(),

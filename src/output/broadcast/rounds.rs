@@ -17,6 +17,8 @@ pub(in crate::output) struct Slot<'s> {
     pub(in crate::output) table: u32,
     pub(in crate::output) pairing: Option<&'s Pairing>,
     pub(in crate::output) game: Option<&'s Shown>,
+    /// The result that an arbiter entered for the pairing while no board had a game of it.
+    pub(in crate::output) entered: Option<GameResult>,
 }
 
 impl Slot<'_> {
@@ -26,12 +28,16 @@ impl Slot<'_> {
         of_game.or_else(|| self.pairing.map(|pairing| pairing.players(self.round)))
     }
 
-    /// The result: of the game, else of the pairing, as where somebody did not come.
+    /// The result: of the game, else as an arbiter entered it, else of the pairing in its file.
     pub(in crate::output) fn result(&self) -> GameResult {
         let of_game = self.game.map(|game| game.record.result);
-        of_game
+        of_game.or_else(|| self.decided()).unwrap_or(GameResult::Unknown)
+    }
+
+    /// The result that people gave the pairing, beside what a board shows of its game.
+    pub(in crate::output) fn decided(&self) -> Option<GameResult> {
+        self.entered
             .or_else(|| self.pairing.and_then(|pairing| pairing.result))
-            .unwrap_or(GameResult::Unknown)
     }
 
     /// Whether it is being played.
@@ -54,6 +60,7 @@ impl Slot<'_> {
 pub(in crate::output) fn rounds<'s>(
     tournament: &'s Tournament,
     games: impl IntoIterator<Item = &'s Shown>,
+    entered: &BTreeMap<(u32, u32), GameResult>,
 ) -> BTreeMap<u32, Vec<Slot<'s>>> {
     let mut slots: BTreeMap<(u32, u32), Slot<'s>> = BTreeMap::new();
     for (&round, of_round) in &tournament.rounds {
@@ -64,6 +71,7 @@ pub(in crate::output) fn rounds<'s>(
                     table,
                     pairing: Some(pairing),
                     game: None,
+                    entered: entered.get(&(round, table)).copied(),
                 });
             }
         }
@@ -90,6 +98,7 @@ pub(in crate::output) fn rounds<'s>(
             table: place.1,
             pairing: None,
             game: None,
+            entered: entered.get(&place).copied(),
         });
         let of_round = games.iter().all(|game| game.place().0.is_some());
         slot.game = if of_round { counting(games) } else { last(games) };

@@ -416,3 +416,119 @@ fn names_that_were_corrected_on_the_board_are_the_ones_shown() {
     broadcast.advance(at(1));
     assert!(text(&mut broadcast, "round-3/game-1.pgn").contains("[White \"Adler, Jonathan\"]"));
 }
+
+/// The same events of another game on the board.
+fn of_game(nth: u32, event: Event) -> Event {
+    let game = format!("2026-09-10-{}-{nth}", event.board);
+    Event {
+        game: Some(game),
+        ..event
+    }
+}
+
+fn amended(board: u32, second: i64, kind: EventKind) -> Event {
+    let mut amended = event(board, second, kind);
+    if let EventKind::GameAmended { by, .. } = &mut amended.kind {
+        "A. Meier".clone_into(by);
+    }
+    amended
+}
+
+fn amendment(players: Option<Players>, result: Option<GameResult>) -> EventKind {
+    EventKind::GameAmended {
+        by: String::new(),
+        result,
+        reason: result.map(|_| EndReason::Arbiter),
+        players,
+        time_control: None,
+        time_control_typed: None,
+        mode: None,
+        moves: None,
+        position: None,
+        note: None,
+        assigned: false,
+    }
+}
+
+#[test]
+fn a_second_game_of_a_table_is_shown_only_if_an_arbiter_says_so() {
+    let mut broadcast = broadcast(0);
+    let first: Vec<Event> = [begins(1, 10, Variant::Standard, START)]
+        .into_iter()
+        .chain((1..=18).map(|number| made(1, 20, number, "e2e4", "e4")))
+        .chain([ended(1, 30, GameResult::Unknown)])
+        .collect();
+    take(&mut broadcast, &first);
+    let second: Vec<Event> = [begins(1, 40, Variant::Standard, START)]
+        .into_iter()
+        .chain((1..=12).map(|number| made(1, 50, number, "d2d4", "d4")))
+        .map(|event| of_game(2, event))
+        .collect();
+    take(&mut broadcast, &second);
+    broadcast.advance(at(60));
+    assert!(text(&mut broadcast, "round-3/game-1.pgn").contains("1. e4"));
+    let players = tournament().pairing(3, 1).map(|pairing| pairing.players(3));
+    let mut replay = of_game(2, amended(1, 70, amendment(players, None)));
+    if let EventKind::GameAmended { assigned, .. } = &mut replay.kind {
+        *assigned = true;
+    }
+    take(&mut broadcast, &[replay]);
+    broadcast.advance(at(70));
+    assert!(text(&mut broadcast, "round-3/game-1.pgn").contains("1. d4"));
+}
+
+#[test]
+fn a_result_reaches_a_game_after_the_next_one_has_begun() {
+    let mut broadcast = broadcast(10);
+    let first = [
+        begins(1, 10, Variant::Standard, START),
+        made(1, 20, 1, "e2e4", "e4"),
+    ];
+    take(&mut broadcast, &first);
+    let next = of_game(2, event(1, 40, started(START, Variant::Standard)));
+    let result = amended(1, 50, amendment(None, Some(GameResult::BlackWins)));
+    take(&mut broadcast, &[next, result]);
+    broadcast.advance(at(59));
+    assert!(text(&mut broadcast, "round-3/game-1.pgn").contains("[Result \"*\"]"));
+    broadcast.advance(at(60));
+    assert!(text(&mut broadcast, "round-3/game-1.pgn").contains("[Result \"0-1\"]"));
+    assert_eq!(
+        json(&mut broadcast, "round-3/index.json")["pairings"][0]["result"],
+        "0-1"
+    );
+}
+
+#[test]
+fn a_table_without_a_board_has_the_result_that_was_entered() {
+    let mut broadcast = broadcast(0);
+    let entered = |second, result| Event {
+        game: None,
+        ..event(
+            1,
+            second,
+            EventKind::TableResult {
+                round: 3,
+                table: 2,
+                result,
+                reason: EndReason::Arbiter,
+                by: "A. Meier".to_owned(),
+            },
+        )
+    };
+    let mut shown = |second, result| {
+        take(&mut broadcast, &[entered(second, result)]);
+        broadcast.advance(at(second));
+        let pgn = text(&mut broadcast, "round-3/game-2.pgn");
+        let tag = pgn.lines().find(|line| line.starts_with("[Result"));
+        tag.map(str::to_owned)
+    };
+    assert_eq!(
+        shown(10, GameResult::Draw).as_deref(),
+        Some("[Result \"1/2-1/2\"]")
+    );
+    assert_eq!(
+        shown(20, GameResult::WhiteWins).as_deref(),
+        Some("[Result \"1-0\"]")
+    );
+    assert_eq!(shown(30, GameResult::Unknown).as_deref(), Some("[Result \"*\"]"));
+}

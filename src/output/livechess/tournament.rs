@@ -86,10 +86,7 @@ impl LiveChess {
         // What a board shows is not what was decided.
         let decided = match record {
             Some(game) if game.confirmed => tree::result_word(game.result, game.reason),
-            _ => {
-                let of_file = slot.pairing.and_then(|pairing| pairing.result);
-                tree::result_word(of_file.unwrap_or(GameResult::Unknown), None)
-            }
+            _ => tree::result_word(slot.decided().unwrap_or(GameResult::Unknown), None),
         };
         // What a board shows is told to the arbiter of live games alone, until it was decided. The board of a live game is
         // looked up among all boards.

@@ -202,6 +202,7 @@ impl BoardState {
             | EventKind::TimeSet { .. }
             | EventKind::ClaimAvailable { .. }
             | EventKind::CommandTaken { .. }
+            | EventKind::TableResult { .. }
             | EventKind::GameAmended { .. }
             | EventKind::GameEnded { .. }
             | EventKind::GameResumed { .. }

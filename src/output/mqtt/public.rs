@@ -149,6 +149,8 @@ impl PublicProjection {
         while let Some(due) = self.delayed.poll(now) {
             match due {
                 Due::Event(_) => self.changed = true,
+                // The topics have the current game alone.
+                Due::Earlier(_) => {}
                 Due::Clock(clock) => self.clock = Some(clock),
             }
         }

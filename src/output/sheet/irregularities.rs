@@ -118,6 +118,10 @@ fn commanded(by: &str, action: Action, error: Option<&str>) -> String {
         Action::SetPlayers => ("named the players", "name the players"),
         Action::SetTimeControl => ("set the time control", "set the time control"),
         Action::SetResult => ("entered the result", "enter the result"),
+        Action::AssignGame => (
+            "decided which pairing the game counts for",
+            "decide which pairing the game counts for",
+        ),
         Action::SetPosition => ("set the position", "set the position"),
         Action::CorrectMoves => ("corrected the moves", "correct the moves"),
         Action::CloseIncident => ("closed an incident", "close an incident"),

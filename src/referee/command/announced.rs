@@ -85,6 +85,7 @@ impl Announced {
             }
             Action::SetTimeControl
             | Action::SetResult
+            | Action::AssignGame
             | Action::SetPosition
             | Action::CorrectMoves
             | Action::CloseIncident
@@ -178,6 +179,7 @@ mod tests {
                 moves: None,
                 position: None,
                 note: None,
+                assigned: false,
             };
             [event(1, started("start", Variant::Standard)), event(2, amended)].to_vec()
         };

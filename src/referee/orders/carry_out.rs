@@ -43,6 +43,23 @@ impl Referee {
         }
     }
 
+    /// The arbiter decides which pairing a game counts for.
+    pub(super) fn assign(&mut self, now: Timestamp, by: &str, which: WhichGame, players: Players) {
+        let Some(game) = self.game_of_mut(which) else {
+            return;
+        };
+        game.pairing_asked = true;
+        game.players = Some(players.clone());
+        let id = game.id.id.clone();
+        let amended = Amended {
+            players: Some(players),
+            assigned: true,
+            ..Amended::by(by)
+        };
+        self.amend(now, which, amended);
+        self.watch(now, News::Assigned(id));
+    }
+
     pub(super) fn set_time_control(&mut self, now: Timestamp, by: &str, control: TimeControl) {
         let before = self.regulations.rules.mode;
         self.regulations.set_time_control(control);
@@ -75,10 +92,11 @@ impl Referee {
         let Some(game) = self.game_of_mut(which) else {
             return;
         };
-        if !game.ended {
+        if !game.ended && which == WhichGame::Current {
             self.end(now, None, verdict);
             return;
         }
+        game.ended = true;
         game.verdict = Some(verdict.clone());
         let result = Some((verdict.result, Some(verdict.reason)));
         self.amend(
@@ -89,6 +107,24 @@ impl Referee {
                 ..Amended::by(by)
             },
         );
+    }
+
+    /// The result of a pairing of which no board has a game.
+    pub(super) fn set_table_result(
+        &mut self,
+        now: Timestamp,
+        by: &str,
+        (round, table): (u32, u32),
+        verdict: Verdict,
+    ) {
+        let event = EventKind::TableResult {
+            round,
+            table,
+            result: verdict.result,
+            reason: verdict.reason,
+            by: by.to_owned(),
+        };
+        self.publish_for(now, WhichGame::Next, event);
     }
 
     /// A game that was not played: a player did not come, and the clock was never started.
@@ -279,6 +315,7 @@ impl Referee {
             moves: amended.moves,
             position: amended.position,
             note: amended.note,
+            assigned: amended.assigned,
         };
         self.publish_for(now, which, event);
     }
@@ -308,6 +345,7 @@ struct Amended {
     moves: Option<Vec<String>>,
     position: Option<String>,
     note: Option<String>,
+    assigned: bool,
 }
 
 impl Amended {
@@ -322,6 +360,7 @@ impl Amended {
             moves: None,
             position: None,
             note: None,
+            assigned: false,
         }
     }
 }

@@ -74,6 +74,10 @@ impl Referee {
         if let Some(reason) = given {
             go_together(reason, result, forfeit)?;
         }
+        if let Some(pairing) = set.pairing() {
+            let reason = given.unwrap_or(EndReason::Arbiter);
+            return Ok(Effect::TableResult(pairing, Verdict::arbiter(result, reason)).into());
+        }
         if set.game.is_none() && given == Some(EndReason::Default) && self.waits_for_players() {
             return Ok(Effect::Forfeit(Verdict::arbiter(result, EndReason::Default)).into());
         }

@@ -1,4 +1,4 @@
-use crate::events::EventKind;
+use crate::events::{EventKind, ResumableGame};
 use crate::laws::{Edition, Language, Mode};
 use crate::position::State;
 use crate::referee::command::Refusal;
@@ -32,7 +32,7 @@ fn a_command_without_its_game_is_refused() {
         ),
         (
             r#""do":"set_players","white":"A","game":"g""#,
-            "there is no game g on board-1 that could still be changed",
+            "neither board-1 nor the journal has a game g",
         ),
         (
             r#""do":"set_time_control","time_control":"soon""#,
@@ -322,7 +322,7 @@ fn the_game_is_set_back_only_while_it_is_on() {
 }
 
 #[test]
-fn the_record_stays_open_until_the_next_game_begins() {
+fn the_last_game_can_be_changed_until_the_next_game_begins() {
     let mut table = table();
     table.plays("e4 e5").shows(WHITE_WINS);
     table.set_up(State::from_fen(STANDARD, CastlingMode::Standard).expect("a FEN"));
@@ -344,7 +344,7 @@ fn the_record_stays_open_until_the_next_game_begins() {
     assert!(game.ends_with("board-1-2"), "{game}");
     let answer = table.command(r#""do":"set_result","result":"0-1","game":"2026-09-09-board-1-1""#);
     assert!(
-        answer.starts_with("there is no game 2026-09-09-board-1-1 on board-1"),
+        answer.starts_with("neither board-1 nor the journal has a game"),
         "{answer}"
     );
 }
@@ -575,4 +575,57 @@ fn a_draw_agreed_before_the_events_limit_is_told() {
         note.starts_with("draw agreed after one move of each player;"),
         "{note}"
     );
+}
+
+/// Other games have begun on the board since.
+#[test]
+fn an_earlier_game_is_corrected_like_the_last_one() {
+    let mut table = table();
+    table.plays("e4 e5").shows(WHITE_WINS);
+    let game = ResumableGame::of(&table.journaled()).expect("a game");
+    let mut table = self::table();
+    table.plays("d4 d5");
+    table.published();
+    let id = &game.record.game;
+    let unknown = format!(r#""do":"set_result","result":"0-1","reason":"resignation","game":"{id}""#);
+    assert_eq!(
+        table.command(&unknown),
+        format!("neither board-1 nor the journal has a game {id}")
+    );
+    for (fields, published) in [
+        (r#""do":"set_result","result":"0-1""#, "arbiter: 0-1 arbiter"),
+        (r#""do":"set_players","white":"Adler""#, "arbiter: \"Adler\"-\"\""),
+        (r#""do":"annotate","text":"late""#, "arbiter: late"),
+    ] {
+        table.referee.recall(Some(&game));
+        assert_eq!(table.command(&format!(r#"{fields},"game":"{id}""#)), "");
+        let rulings = table.referee.take_rulings();
+        assert!(
+            rulings
+                .iter()
+                .all(|ruling| ruling.game.as_ref().map(|game| &game.id) == Some(id))
+        );
+        table.referee.rulings = rulings;
+        assert_eq!(table.published(), [published]);
+    }
+    assert_eq!(
+        table.referee.game().map(|game| game.number),
+        Some(1),
+        "play goes on"
+    );
+}
+
+#[test]
+fn a_table_without_a_game_gets_a_result() {
+    let mut table = table();
+    table.plays("e4");
+    table.published();
+    assert_eq!(
+        table.command(r#""do":"set_result","round":2,"table":9,"result":"+/-""#),
+        ""
+    );
+    let rulings = table.referee.take_rulings();
+    assert!(rulings.iter().all(|ruling| ruling.game.is_none()), "of no game");
+    table.referee.rulings = rulings;
+    assert_eq!(table.published(), ["round 2, table 9: 1-0 default by arbiter"]);
 }

@@ -337,6 +337,7 @@ fn short(event: EventKind) -> Option<String> {
             position,
             note,
             by,
+            assigned,
         } => {
             let players = players.map(|p| {
                 format!(
@@ -349,10 +350,27 @@ fn short(event: EventKind) -> Option<String> {
                 result.map(|result| format!("{result} {}", reason.map_or("goes on", EndReason::as_str)));
             let moves = moves.map(|moves| moves.join(" "));
             let mode = mode.map(|mode| mode.as_str().to_owned());
-            let all = [result, players, time_control, mode, moves, position, note];
+            let assigned = assigned.then(|| "assigned".to_owned());
+            let all = [
+                result,
+                players,
+                time_control,
+                mode,
+                moves,
+                position,
+                note,
+                assigned,
+            ];
             let all: Vec<String> = all.into_iter().flatten().collect();
             format!("{by}: {}", all.join(", "))
         }
+        EventKind::TableResult {
+            round,
+            table,
+            result,
+            reason,
+            by,
+        } => format!("round {round}, table {table}: {result} {reason} by {by}"),
         EventKind::MoveRetracted { ply, reason } => format!("not {ply}: {reason}"),
         EventKind::MoveAmended {
             played,

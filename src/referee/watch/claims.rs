@@ -15,6 +15,24 @@ impl Watch {
         }
     }
 
+    /// Closes the question which pairing the game `decided` counts for, or all such questions once the next round begins.
+    pub(super) fn close_second_game(&mut self, now: Timestamp, decided: Option<&str>) {
+        for number in self.book.open_of(&[IncidentKind::SecondGame]) {
+            let of_game = |game: &str| {
+                let incident = self.book.decidable(number);
+                incident.is_some_and(|open| open.evidence.values.get("second") == Some(&game.into()))
+            };
+            match decided {
+                None => self.book.close(now, number, ClosedBy::Board, IncidentEnd::Passed),
+                Some(game) if of_game(game) => {
+                    self.book
+                        .close(now, number, ClosedBy::Arbiter, IncidentEnd::Decided);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
     /// The arbiter has ruled on a claim.
     pub(super) fn rule(
         &mut self,

@@ -39,6 +39,17 @@ pub(in crate::referee) enum News {
         made: u32,
         limit: u32,
     },
+    /// Another game is played at a table whose game of the round is over.
+    SecondGame {
+        round: u32,
+        table: u32,
+        first: String,
+        second: String,
+    },
+    /// The arbiter has decided which pairing the game with that id counts for.
+    Assigned(String),
+    /// A game begins for another pairing than the last.
+    NextRound,
     /// The arbiter has entered a result.
     ResultEntered,
     /// A player claims something by the arbiter's word.

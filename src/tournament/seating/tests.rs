@@ -102,6 +102,7 @@ impl Room {
                     text("black"),
                     arguments["round"]
                 ),
+                Action::SetResult => format!("{board}: {} {}", text("result"), text("game")),
                 _ => format!("{board}: {}", text("time_control")),
             });
             self.takes(&board, command);
@@ -141,6 +142,7 @@ impl Room {
                     moves: None,
                     position: None,
                     note: None,
+                    assigned: false,
                 },
             );
         }
@@ -405,4 +407,56 @@ fn names_stay_once_somebody_has_moved_in_the_round_and_where_a_person_set_them()
     room.seating.is_paired = false;
     room.seating.tournament = Arc::default();
     assert_eq!(room.looks(), [""; 0], "what the files say is not known yet");
+}
+
+/// The pairing program has the results, as players reported them.
+#[test]
+fn a_result_in_the_file_reaches_the_game_of_its_pairing_once() {
+    let with = |results: [Option<GameResult>; 2]| {
+        let mut paired = (*tournament(TWO_ROUNDS)).clone();
+        let pairings = &mut paired.rounds.get_mut(&1).expect("a round").pairings;
+        for (pairing, result) in pairings.iter_mut().zip(results) {
+            pairing.result = result;
+        }
+        Arc::new(paired)
+    };
+    let mut room = Room::new(TWO_ROUNDS);
+    room.looks();
+    room.begins("board-1", 30);
+    room.ends("board-1", GameResult::Unknown, EndReason::Reset);
+    room.begins("board-2", 30);
+    room.begins("board-1", 12);
+    room.seating.pair(with([Some(GameResult::WhiteWins), None]));
+    assert_eq!(room.looks(), ["board-1: 1-0 board-1-1"], "another game has begun");
+    assert_eq!(room.looks(), [""; 0], "once, whatever the arbiter decides then");
+    room.restarts();
+    assert_eq!(room.looks(), [""; 0]);
+    // The players have told the result, and left.
+    room.seating
+        .pair(with([Some(GameResult::Draw), Some(GameResult::BlackWins)]));
+    assert_eq!(
+        room.looks(),
+        ["board-1: 1/2-1/2 board-1-1", "board-2: 0-1 board-2-1"]
+    );
+    room.restarts();
+    assert_eq!(room.looks(), [""; 0]);
+}
+
+/// A forfeit that was entered before the round, and the players come and play after all.
+#[test]
+fn a_result_that_the_file_had_before_ends_no_game_in_play() {
+    let mut paired = (*tournament(TWO_ROUNDS)).clone();
+    for pairing in &mut paired.rounds.get_mut(&1).expect("a round").pairings {
+        pairing.result = Some(GameResult::WhiteWins);
+    }
+    let mut room = Room::new(&[]);
+    room.seating = Seating::default();
+    room.seating.place([("board-1", Some(1))]);
+    room.seating.pair(Arc::new(paired));
+    room.commands("board-1", r#"{"id":"1","do":"start_round","round":1}"#);
+    assert_eq!(room.looks(), ["board-1: Adler-Berg 1"]);
+    room.begins("board-1", 12);
+    assert_eq!(room.looks(), [""; 0]);
+    room.ends("board-1", GameResult::BlackWins, EndReason::Checkmate);
+    assert_eq!(room.looks(), ["board-1: 1-0 board-1-1"]);
 }

@@ -80,6 +80,7 @@ export const ENGLISH = {
     clock_disconnected: "Clock gone",
     late_start: "Late start",
     early_draw: "Draw before the event allows it",
+    second_game: "Second game at a table",
     draw_claimed: "Claim of a draw",
     two_minute_claim: "Claim in the last two minutes",
     hall_away: "No contact",

@@ -80,6 +80,7 @@ export const GERMAN = {
     clock_disconnected: "Uhr nicht erreichbar",
     late_start: "Verspäteter Beginn",
     early_draw: "Remis, bevor es die Ausschreibung erlaubt",
+    second_game: "Zweite Partie an einem Tisch",
     draw_claimed: "Antrag auf Remis",
     two_minute_claim: "Antrag in den letzten zwei Minuten",
     hall_away: "Kein Kontakt",

@@ -84,6 +84,7 @@ fn decided(second: i64, result: Option<GameResult>, note: Option<&str>) -> Event
         moves: None,
         position: None,
         note: note.map(str::to_owned),
+        assigned: false,
     };
     event(second, kind)
 }

@@ -215,6 +215,7 @@ fn arbiters_result_counts_and_names_the_person() {
         moves: None,
         position: None,
         note: Some("White left.".to_owned()),
+        assigned: false,
     });
     let report = story.report();
     let game = &report.games[0];
@@ -444,6 +445,7 @@ fn time_control_stands_as_it_was_typed() {
         moves: None,
         position: None,
         note: None,
+        assigned: false,
     });
     assert!(
         shown(&story).contains("Time control: G/60+30\n"),

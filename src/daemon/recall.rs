@@ -1,0 +1,75 @@
+//! Earlier games for commands about them: read from the journal by a thread of its own, so that no board waits for a disk.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+
+use anyhow::{Context, Result};
+use tokio::sync::mpsc;
+
+use super::commands::{Asked, WAITING};
+use crate::events::{LIVE_STREAM, ResumableGame};
+use crate::journal::{Journal, JournalError};
+
+/// Completes commands with the games that they name.
+#[derive(Debug)]
+pub(super) struct Recall {
+    asks: SyncSender<(String, Box<Asked>)>,
+    recalled: mpsc::UnboundedReceiver<Box<Asked>>,
+}
+
+impl Recall {
+    /// Starts the thread, which reads the journal in that file.
+    ///
+    /// # Errors
+    ///
+    /// When the thread cannot be started.
+    pub(super) fn start(journal: PathBuf) -> Result<Self> {
+        let (asks, asked) = sync_channel::<(String, Box<Asked>)>(WAITING);
+        let (done, recalled) = mpsc::unbounded_channel();
+        let work = move || {
+            for (game, mut asked) in asked {
+                asked.command.recalled = game_of(&journal, &asked.board, &game).map(Box::new);
+                // The daemon ends.
+                if done.send(asked).is_err() {
+                    return;
+                }
+            }
+        };
+        std::thread::Builder::new()
+            .name("recall".to_owned())
+            .spawn(work)
+            .context("cannot start reading earlier games")?;
+        Ok(Self { asks, recalled })
+    }
+
+    /// Has a command completed with the game of that id; [`next`](Self::next) returns it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the command if too many wait already.
+    pub(super) fn ask(&self, game: String, asked: Asked) -> Result<(), Asked> {
+        let sent = self.asks.try_send((game, Box::new(asked)));
+        sent.map_err(|error| {
+            let (TrySendError::Full((_, asked)) | TrySendError::Disconnected((_, asked))) = error;
+            *asked
+        })
+    }
+
+    /// The next command that was completed, as far as the journal has its game. May be dropped and called again.
+    pub(super) async fn next(&mut self) -> Option<Box<Asked>> {
+        self.recalled.recv().await
+    }
+}
+
+fn game_of(journal: &Path, board: &str, game: &str) -> Option<ResumableGame> {
+    let read = || -> Result<Option<ResumableGame>, JournalError> {
+        Journal::open_to_read(journal)?
+            .all_of(LIVE_STREAM, board)
+            .game(game)
+    };
+    read().unwrap_or_else(|error| {
+        let error = anyhow::Error::from(error);
+        tracing::warn!("cannot look up {game}, which a command is about: {error:#}");
+        None
+    })
+}

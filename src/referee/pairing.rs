@@ -1,0 +1,72 @@
+//! A second game at a table whose game of the round is over: the arbiter is asked what it is.
+
+use kiebitz_hardware::Timestamp;
+
+use super::watch::News;
+use super::{OpenGame, Referee};
+use crate::events::Players;
+use crate::events::pairing::{CountingGame, MIN_PLIES, leaves_open};
+
+impl Referee {
+    /// The game before the one that begins, if it counts for a pairing.
+    pub(super) fn counting_before(&self) -> Option<CountingGame> {
+        let before = self.game.as_ref().or(self.previous.as_ref())?;
+        CountingGame::of(&before.id.id, before.players.clone(), before.counts())
+    }
+
+    /// Asks which pairing the game counts for: once both players have made a few moves, if no pairing was announced for
+    /// it and the last one of its table has been played.
+    pub(super) fn ask_for_pairing(&mut self, now: Timestamp) {
+        let (Some(first), Some(game)) = (&self.last_paired, &mut self.game) else {
+            return;
+        };
+        if game.pairing_asked || game.plies() < MIN_PLIES {
+            return;
+        }
+        game.pairing_asked = true;
+        let (round, table) = place_of(Some(&first.players));
+        let is_open = match place_of(game.players.as_ref()) {
+            (None, _) | (_, None) => true,
+            place => place == (round, table),
+        };
+        if let (Some(round), Some(table), true) = (round, table, is_open) {
+            let news = News::SecondGame {
+                round,
+                table,
+                first: first.game.clone(),
+                second: game.id.id.clone(),
+            };
+            self.watch(now, news);
+        }
+    }
+
+    /// A game begins for another pairing: the questions about the last one have lost their meaning.
+    pub(super) fn close_questions_of_other_rounds(&mut self, now: Timestamp) {
+        let place = place_of(self.game.as_ref().and_then(|game| game.players.as_ref()));
+        let last = place_of(self.last_paired.as_ref().map(|last| &last.players));
+        if matches!(place, (Some(_), Some(_))) && place != last {
+            self.watch(now, News::NextRound);
+        }
+    }
+}
+
+impl OpenGame {
+    fn plies(&self) -> u32 {
+        u32::try_from(self.published.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether it is over and counts for its pairing.
+    fn counts(&self) -> bool {
+        let verdict = self.verdict.as_ref().filter(|_| self.ended);
+        verdict.is_some_and(|verdict| !leaves_open(verdict.result, verdict.reason, self.plies()))
+    }
+}
+
+fn place_of(players: Option<&Players>) -> (Option<u32>, Option<u32>) {
+    players
+        .map(|players| (players.round, players.table))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;
