@@ -29,6 +29,8 @@ mod post;
 mod recall;
 mod reload;
 mod resend;
+#[cfg(test)]
+mod same_after_restart;
 pub(crate) mod sights;
 mod situation;
 mod start;

@@ -1,6 +1,7 @@
 //! Which game counts for a pairing of the event.
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 
 use kiebitz_hardware::Timestamp;
 
@@ -185,6 +186,52 @@ where
         let takes = next.by_arbiter || continues || held.left_open_at(next.assigned);
         if takes && !next.is_nothing() { game } else { before }
     })
+}
+
+/// The result of a pairing of which no board has a game, as an arbiter entered it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entered {
+    at: Timestamp,
+    /// The result; [`GameResult::Unknown`] if the arbiter withdrew it.
+    pub result: GameResult,
+    /// Why.
+    pub reason: EndReason,
+}
+
+/// What was entered for each pairing last, by round and table: a projection of the events of all boards.
+///
+/// The entries of one pairing may be on the streams of several boards. So the time decides which is the last, and the
+/// order in which the boards are read does not matter.
+#[derive(Debug, Default)]
+pub struct TableResults(BTreeMap<(u32, u32), Entered>);
+
+impl TableResults {
+    /// Takes in an event. Returns the round of a result that was entered.
+    pub fn apply(&mut self, event: &Event) -> Option<u32> {
+        let EventKind::TableResult {
+            round,
+            table,
+            result,
+            reason,
+            ..
+        } = event.kind
+        else {
+            return None;
+        };
+        let at = event.ts;
+        let last = self.0.get(&(round, table));
+        if last.is_none_or(|last| last.at <= at) {
+            self.0.insert((round, table), Entered { at, result, reason });
+        }
+        Some(round)
+    }
+
+    /// The result that stands for a pairing; `None` if none was entered, or it was withdrawn.
+    #[must_use]
+    pub fn get(&self, round: u32, table: u32) -> Option<Entered> {
+        let entered = self.0.get(&(round, table)).copied();
+        entered.filter(|entered| entered.result != GameResult::Unknown)
+    }
 }
 
 /// Whether a game that ended like this does not count, so that another game may be played for its pairing.

@@ -58,6 +58,8 @@ pub(crate) struct Unplayed<'u> {
     pub(crate) players: &'u Players,
     /// How it was decided.
     pub(crate) result: GameResult,
+    /// Why, if it was decided.
+    pub(crate) reason: EndReason,
     /// Its day, as in "2026-11-23".
     pub(crate) date: Option<&'u str>,
     /// As PGN has it.
@@ -92,7 +94,7 @@ pub(crate) fn unplayed_pgn(game: Unplayed<'_>, known: OfRound<'_>) -> String {
         place: (Some(known.place.0), Some(known.place.1)),
         players: Some(game.players),
         result: game.result,
-        reason: (game.result != GameResult::Unknown).then_some(EndReason::Default),
+        reason: (game.result != GameResult::Unknown).then_some(game.reason),
         board: None,
         started: None,
         time_control: game.time_control,

@@ -12,7 +12,7 @@ use kiebitz_hardware::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{Pairing, Tournament};
-use crate::events::pairing::{PAIRINGS, PairedGame, counting};
+use crate::events::pairing::{PAIRINGS, PairedGame, TableResults, counting};
 use crate::events::{Action, Event, EventKind, GameResult, Players};
 use crate::laws::{Rounds, TimeControl};
 use crate::referee::command::{Announced, Command, SetTable, StartRound};
@@ -29,8 +29,8 @@ pub struct Seating {
     round: Option<u32>,
     /// The round that somebody said begins, and when they did.
     asked: Option<(Timestamp, u32)>,
-    /// The results that were entered for pairings without a game, by round and table.
-    entered: BTreeMap<(u32, u32), GameResult>,
+    /// The results that were entered for pairings without a game.
+    entered: TableResults,
     /// The results of the files that boards were told, by round and table.
     told: BTreeMap<(u32, u32), GameResult>,
     /// The pairings whose result in the files has changed since they were first read.
@@ -136,20 +136,16 @@ impl Seating {
 
     /// Takes in the next event of a board.
     pub fn apply(&mut self, event: &Event) {
-        match &event.kind {
-            EventKind::TableResult {
-                round, table, result, ..
-            } => match result {
-                GameResult::Unknown => drop(self.entered.remove(&(*round, *table))),
-                _ => drop(self.entered.insert((*round, *table), *result)),
-            },
-            EventKind::CommandTaken {
-                action: Action::SetResult,
-                by,
-                arguments,
-                ..
-            } if by == PAIRINGS => self.told.extend(result_of(arguments)),
-            _ => {}
+        self.entered.apply(event);
+        if let EventKind::CommandTaken {
+            action: Action::SetResult,
+            by,
+            arguments,
+            ..
+        } = &event.kind
+            && by == PAIRINGS
+        {
+            self.told.extend(result_of(arguments));
         }
         let seat = self.seats.entry(event.board.clone()).or_default();
         seat.announced.apply(event);
@@ -240,9 +236,9 @@ impl Seating {
                     (is_due).then_some((board, Some(game.game())))?
                 }
                 None => {
-                    let known = self.entered.get(&place)?;
+                    let known = self.entered.get(round, table)?;
                     let board = self.seats.keys().next()?;
-                    (*known != result).then_some((board.as_str(), None))?
+                    (known.result != result).then_some((board.as_str(), None))?
                 }
             };
             Some((board.to_owned(), set_result(place, game, result)?))
@@ -320,7 +316,7 @@ impl Seating {
         let boards_of = |round: u32| -> Vec<(u32, &String)> {
             let of_round = tables.iter().filter(|(table, _)| {
                 let pairing = self.tournament.pairing(round, **table);
-                let is_decided = self.entered.contains_key(&(round, **table));
+                let is_decided = self.entered.get(round, **table).is_some();
                 pairing.is_some_and(|pairing| pairing.is_played() && pairing.result.is_none() && !is_decided)
             });
             of_round.map(|(table, name)| (*table, name)).collect()

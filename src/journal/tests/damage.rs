@@ -196,7 +196,7 @@ fn journal_of_a_newer_kiebitz_is_left_alone() {
     assert_eq!(
         place.refusal().to_string(),
         format!(
-            "the journal {} was written by a newer kiebitz (format 7, this one knows 2): install the newer one again, \
+            "the journal {} was written by a newer kiebitz (format 7, this one knows 3): install the newer one again, \
              or move the journal away",
             path.display()
         )

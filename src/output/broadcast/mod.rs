@@ -23,8 +23,9 @@ use kiebitz_hardware::Timestamp;
 use super::clock::ClockPicture;
 use super::delayed::{Delayed, Due};
 use super::pgn;
+use crate::events::pairing::{Entered, TableResults};
 use crate::events::record::GameRecord;
-use crate::events::{Event, EventKind, GameResult};
+use crate::events::{EndReason, Event, EventKind};
 use crate::laws::{DrawnStart, Regulations, TimeControl};
 use crate::tournament::{Round, Tournament};
 pub(crate) use files::{File, Files, Life};
@@ -50,8 +51,7 @@ pub(crate) struct Broadcast {
     boards: BTreeMap<String, Board>,
     /// All games, by their ids.
     games: BTreeMap<String, Shown>,
-    /// The results that were entered for pairings of which no board has a game, by round and table.
-    results: BTreeMap<(u32, u32), GameResult>,
+    results: TableResults,
     files: Files,
     /// Those of the page that shows them; none: there is no page.
     page: Files,
@@ -80,7 +80,7 @@ struct Stamp {
     /// The game, and how often it has changed.
     game: Option<(String, u64)>,
     /// The result of a table without a game.
-    result: Option<GameResult>,
+    entered: Option<Entered>,
     clock: Option<(ClockPicture, Timestamp)>,
 }
 
@@ -115,7 +115,7 @@ impl Broadcast {
             tournament: Arc::default(),
             boards: BTreeMap::new(),
             games: BTreeMap::new(),
-            results: BTreeMap::new(),
+            results: TableResults::default(),
             files: Files::new(),
             page: Files::new(),
             changed: BTreeSet::new(),
@@ -191,16 +191,7 @@ impl Broadcast {
             while let Some(due) = board.delayed.poll(now) {
                 match due {
                     Due::Event(event) | Due::Earlier(event) => {
-                        if let EventKind::TableResult {
-                            round, table, result, ..
-                        } = event.kind
-                        {
-                            match result {
-                                GameResult::Unknown => drop(self.results.remove(&(round, table))),
-                                _ => drop(self.results.insert((round, table), result)),
-                            }
-                            self.changed.insert(round);
-                        }
+                        self.changed.extend(self.results.apply(&event));
                         if let Some(begun) = Shown::begin(&event, board.serial.clone()) {
                             board.game = Some(begun.record.game.clone());
                             self.games.insert(begun.record.game.clone(), begun);
@@ -347,7 +338,7 @@ impl Broadcast {
             game: slot
                 .game
                 .map(|game| (game.record.game.clone(), game.record.revision)),
-            result: slot.entered,
+            entered: slot.entered,
             clock,
         };
         if let Some(before) = before.filter(|before| before.stamp == stamp) {
@@ -392,6 +383,8 @@ impl Broadcast {
             pgn::Unplayed {
                 players: &players,
                 result: slot.result(),
+                // A result in the file of a game that no board has seen is that of one that was not played.
+                reason: slot.entered.map_or(EndReason::Default, |entered| entered.reason),
                 date: of_round.and_then(|round| round.date.as_deref()),
                 time_control: control.as_deref(),
                 start_fen: start_fen.as_deref(),

@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use kiebitz_hardware::Timestamp;
 
 use super::game::Shown;
-use crate::events::pairing::counting;
+use crate::events::pairing::{Entered, TableResults, counting};
 use crate::events::{EndReason, GameResult, Players};
 use crate::tournament::{Pairing, Tournament, table_of};
 
@@ -18,7 +18,7 @@ pub(in crate::output) struct Slot<'s> {
     pub(in crate::output) pairing: Option<&'s Pairing>,
     pub(in crate::output) game: Option<&'s Shown>,
     /// The result that an arbiter entered for the pairing while no board had a game of it.
-    pub(in crate::output) entered: Option<GameResult>,
+    pub(in crate::output) entered: Option<Entered>,
 }
 
 impl Slot<'_> {
@@ -36,8 +36,8 @@ impl Slot<'_> {
 
     /// The result that people gave the pairing, beside what a board shows of its game.
     pub(in crate::output) fn decided(&self) -> Option<GameResult> {
-        self.entered
-            .or_else(|| self.pairing.and_then(|pairing| pairing.result))
+        let entered = self.entered.map(|entered| entered.result);
+        entered.or_else(|| self.pairing.and_then(|pairing| pairing.result))
     }
 
     /// Whether it is being played.
@@ -60,7 +60,7 @@ impl Slot<'_> {
 pub(in crate::output) fn rounds<'s>(
     tournament: &'s Tournament,
     games: impl IntoIterator<Item = &'s Shown>,
-    entered: &BTreeMap<(u32, u32), GameResult>,
+    entered: &TableResults,
 ) -> BTreeMap<u32, Vec<Slot<'s>>> {
     let mut slots: BTreeMap<(u32, u32), Slot<'s>> = BTreeMap::new();
     for (&round, of_round) in &tournament.rounds {
@@ -71,7 +71,7 @@ pub(in crate::output) fn rounds<'s>(
                     table,
                     pairing: Some(pairing),
                     game: None,
-                    entered: entered.get(&(round, table)).copied(),
+                    entered: entered.get(round, table),
                 });
             }
         }
@@ -98,7 +98,7 @@ pub(in crate::output) fn rounds<'s>(
             table: place.1,
             pairing: None,
             game: None,
-            entered: entered.get(&place).copied(),
+            entered: entered.get(place.0, place.1),
         });
         let of_round = games.iter().all(|game| game.place().0.is_some());
         slot.game = if of_round { counting(games) } else { last(games) };

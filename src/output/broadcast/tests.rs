@@ -6,7 +6,7 @@ use shakmaty::Color;
 
 use super::*;
 use crate::events::record::tests::{clock, ply, started};
-use crate::events::{CompletedBy, DecidedBy, EndReason, PlayerFacts, Players};
+use crate::events::{CompletedBy, DecidedBy, EndReason, GameResult, PlayerFacts, Players};
 use crate::position::Variant;
 use crate::tournament::{Pairing, Player};
 

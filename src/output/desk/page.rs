@@ -18,6 +18,7 @@ const ASSETS: Assets = assets![
     "deed.js",
     "desk.css",
     "diagram.js",
+    "entry.js",
     "english-review.js",
     "english-setup.js",
     "english.js",

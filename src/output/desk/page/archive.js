@@ -23,15 +23,18 @@ export function place() {
 }
 
 export class Archive {
-  /** `say` is read aloud; `left` is called when the session is over. `isHere`: there are past games to be looked at. */
-  constructor(say, left, isHere) {
+  /**
+   * `say` is read aloud; `left` is called when the session is over. `isHere`: there are past games to be looked at.
+   * `entries` changes them.
+   */
+  constructor(say, left, isHere, entries) {
     this.left = left;
     this.isHere = isHere;
     /** All boards, as the desk knows them. */
     this.boards = new Map();
     const look = (address, asked) => this.look(address, asked);
-    this.games = new Games(look);
-    this.review = new Review(look, say, (id) => boardOf(this.boards, id));
+    this.games = new Games(look, entries.ofTable());
+    this.review = new Review(look, say, (id) => boardOf(this.boards, id), entries);
     this.element = make("div", "archive", { hidden: "" }, this.games.element, this.review.element);
     this.isOn = false;
   }

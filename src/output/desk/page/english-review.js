@@ -2,6 +2,9 @@
 
 export const REVIEW = {
   title: "Past games",
+  tableResult: "Result of a table",
+  tableHelp: "For any table of any round, with or without a board.",
+  tableAsk: "Round {round}, table {table}: {result}",
   toDesk: "To the desk",
   search: "Search past games",
   keys: "Keys: arrows or j and k through the list; in a game ← and → step by moves, j and k by what the sensors said, f turns the board, Esc back.",

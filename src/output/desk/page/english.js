@@ -167,6 +167,9 @@ export const ENGLISH = {
     set: "position set by the arbiter after this",
   },
   deeds: {
+    replay: "A replay: it counts for round {round}",
+    replayAsk: "This game takes the place of the first one of round {round}, table {table}, in the results and in the broadcast.",
+    noReplay: "Not part of the round",
     yes: "Yes, do it",
     no: "No",
     send: "Send",

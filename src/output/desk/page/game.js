@@ -38,8 +38,8 @@ function nextGame(desk, checked) {
   };
 }
 
-/** A result of the game that is shown. */
-function results(desk) {
+/** A result of the game that is shown; `isPast`: it is not on a board any more. */
+export function results(desk, isPast = false) {
   const chosen = select(Object.entries(words.results));
   const reason = select([]);
   const fillReasons = () => reason.replaceChildren(...REASONS[chosen.value].map((one) => make("option", "", { value: one }, words.reasons[one])));
@@ -48,7 +48,7 @@ function results(desk) {
   const game = () => (desk.picture.game ? { game: desk.picture.game.game } : {});
   // Who did not come ends a game that was not begun.
   const next = nextGame(desk, false);
-  const showNext = () => next.show(reason.value === "default");
+  const showNext = () => next.show(!isPast && reason.value === "default");
   chosen.addEventListener("change", showNext);
   reason.addEventListener("change", showNext);
   /** What gives the game back the result that it has. */
@@ -85,7 +85,7 @@ function results(desk) {
   });
   const without = make("div", "deeds", {}, field(words.deeds.reason, why), end.element);
   const form = make("div", "pair", {}, field(words.deeds.result, chosen), field(words.deeds.reason, reason));
-  const element = fold(words.deeds.result, confirm.element, form, next.element, enter.element, goOn.element, without);
+  const element = fold(words.deeds.result, confirm.element, form, next.element, enter.element, ...(isPast ? [] : [goOn.element, without]));
   return {
     element,
     update(picture) {

@@ -59,8 +59,8 @@ function row(game) {
 }
 
 export class Games {
-  /** `look` asks the server. */
-  constructor(look) {
+  /** `look` asks the server; `entry` is where the result of a table is entered, or null. */
+  constructor(look, entry) {
     this.look = look;
     const plain = { autocomplete: "off" };
     this.text = make("input", "", { ...plain, type: "search", name: "text", spellcheck: "false" });
@@ -87,7 +87,7 @@ export class Games {
     /** The games that are listed. */
     this.known = [];
     this.again = null;
-    this.element = make("section", "games", { "aria-labelledby": "games" }, this.title, this.form, this.count, this.list, this.more);
+    this.element = make("section", "games", { "aria-labelledby": "games" }, this.title, this.form, ...(entry ? [entry] : []), this.count, this.list, this.more);
   }
 
   /** Shows the list as it is now, with these boards; `from` is the game that was looked at. */

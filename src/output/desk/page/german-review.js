@@ -2,6 +2,9 @@
 
 export const REVIEW = {
   title: "Gespielte Partien",
+  tableResult: "Ergebnis eines Tischs",
+  tableHelp: "Für jeden Tisch jeder Runde, mit oder ohne Brett.",
+  tableAsk: "Runde {round}, Tisch {table}: {result}",
   toDesk: "Zum Schiedsrichtertisch",
   search: "Gespielte Partien suchen",
   keys: "Tasten: Pfeile oder j und k durch die Liste; in einer Partie ← und → zugweise, j und k durch die Meldungen der Sensoren, f dreht das Brett, Esc zurück.",

@@ -167,6 +167,9 @@ export const GERMAN = {
     set: "danach hat der Schiedsrichter die Stellung gesetzt",
   },
   deeds: {
+    replay: "Wiederholung: zählt für Runde {round}",
+    replayAsk: "Diese Partie nimmt in den Ergebnissen und der Übertragung den Platz der ersten von Runde {round}, Tisch {table}, ein.",
+    noReplay: "Gehört nicht zur Runde",
     yes: "Ja, ausführen",
     no: "Nein",
     send: "Senden",

@@ -35,6 +35,7 @@ export function judging(desk, incident) {
     claims.push(ruling("accept", () => words.deeds.acceptAsk), ruling("reject", () => words.deeds.rejectAsk));
     if (kind === "two_minute_claim") claims.push(ruling("postpone"));
   }
+  const questions = kind === "second_game" ? pairing(desk, evidence.values) : [];
   const settle = settling(desk, incident);
   const dismissal = make("input", "", { value: words.deeds.dismissed });
   const dismiss = new Deed(desk, {
@@ -46,18 +47,30 @@ export function judging(desk, incident) {
   if (evidence.fen && RESTORED.includes(kind)) element.append(restore.element);
   const flag = kind === "flag_fall" && incident.color ? onTime(desk, incident.color) : null;
   if (flag) element.append(flag.element);
-  element.append(...claims.map((claim) => claim.element), settle.element, dismissing);
+  element.append(...[...claims, ...questions].map((deed) => deed.element), settle.element, dismissing);
   return {
     element,
     /** `isOver`: it is among those that are past. */
     update(isOver) {
       restore.show(!isOver);
       flag?.show(!isOver);
-      for (const claim of claims) claim.show(!isOver);
+      for (const deed of [...claims, ...questions]) deed.show(!isOver);
       dismissing.hidden = isOver;
       settle.update(isOver);
     },
   };
+}
+
+/** What a second game at a table is. */
+function pairing(desk, { round, table, second }) {
+  const replay = new Deed(desk, {
+    label: fill(words.deeds.replay, { round }),
+    ask: () => fill(words.deeds.replayAsk, { round, table }),
+    command: () => ({ do: "assign_game", game: second, round, table }),
+    undo: () => ({ do: "assign_game", game: second }),
+  });
+  const beside = new Deed(desk, { label: words.deeds.noReplay, command: () => ({ do: "assign_game", game: second }) });
+  return [replay, beside];
 }
 
 /** The result, where the arbiter finds that a flag has fallen. */

@@ -5,6 +5,7 @@ import { button, make, mark, say } from "/page/dom.js";
 import { Alarms } from "./alarm.js";
 import { Archive } from "./archive.js";
 import { Board } from "./board.js";
+import { Entries } from "./entry.js";
 import { Memory, isPlaying, lines } from "./lines.js";
 import { List, address } from "./list.js";
 import { Room } from "./room.js";
@@ -54,7 +55,9 @@ class Desk {
     // A hub has the boards of all halls, and nothing of what was before.
     const isHub = session.hub === true;
     this.room = new Room(isHub ? words.halls : words.room);
-    this.archive = new Archive((text) => say(said, text), () => leave(words.login.over), !isHub);
+    const announce = (text) => say(said, text);
+    const entries = new Entries(session, this.source, announce);
+    this.archive = new Archive(announce, () => leave(words.login.over), !isHub, entries);
     this.board = new Board(session, this.source, { say: (text) => say(said, text), back: () => (location.hash = "#/") });
     // Only who may do all of it sees it.
     this.setup = may(session, "start_round") ? new Setup(this.source, (text) => say(said, text), isHub) : null;

@@ -24,9 +24,12 @@ const LATER = 15000;
 const TRIES = 5;
 
 export class Review {
-  /** `look` asks the server; `announce` is read aloud; `live` gives the board of a game, as it is now. */
-  constructor(look, announce, live) {
-    Object.assign(this, { look, announce, live, id: null });
+  /**
+   * `look` asks the server; `announce` is read aloud; `live` gives the board of a game, as it is now; `entries` changes
+   * the game.
+   */
+  constructor(look, announce, live, entries) {
+    Object.assign(this, { look, announce, live, entries, id: null });
     this.title = make("h2", "", { tabindex: "-1" });
     this.facts = make("p", "facts");
     this.state = make("p", "quiet", { role: "status" });
@@ -122,6 +125,7 @@ export class Review {
     this.explanation.update(this.game);
     this.sensors.update(this.game);
     this.happen();
+    this.entry?.update(this.game);
     if (this.incidents.pointed) this.showBeside();
     else if (wasLast) this.go(Infinity, this.game.moves.length !== ply || this.game.moves.at(-1)?.uci !== wasAt);
     else if (at === null) this.go(ply, this.game.moves[ply - 1]?.uci !== wasAt);
@@ -178,7 +182,10 @@ export class Review {
     this.legend = make("p", "small legend");
     const stage = make("div", "review-stage", {}, this.diagram.element, this.legend, this.moves.keys);
     const played = make("div", "column", {}, this.moves.element, this.explanation.element, this.sensors.element);
+    this.entry = this.entries.ofGame(game);
+    this.entry?.update(game);
     const happened = make("div", "column", {}, this.incidents.element, this.versions.element);
+    if (this.entry) happened.append(this.entry.element);
     this.parts = make("div", "review-parts", {}, stage, played, happened);
     this.element.append(this.parts);
     this.go(0, false);

@@ -1,0 +1,62 @@
+// Results of games that are over, and of tables without a board.
+
+import { make } from "/page/dom.js";
+import { Deed, field, fold, told } from "./deed.js";
+import { results } from "./game.js";
+import { may } from "./session.js";
+import { fill, words } from "./words.js";
+
+/** Gives commands about games that are not on a board; `announce` is read aloud. */
+export class Entries {
+  constructor(session, source, announce) {
+    Object.assign(this, { session, source, announce });
+  }
+
+  /** What a deed needs; `picture` is what it is about. A command about a table may go to any board. */
+  desk(picture) {
+    const anyBoard = () => this.source.boards.keys().next().value ?? "";
+    return {
+      picture,
+      may: (command) => may(this.session, command),
+      send: (command) => this.source.command(picture.board ?? anyBoard(), command),
+      did: (job) => this.announce(`${job.label}. ${told(job.answer)}`),
+    };
+  }
+
+  /** The result of a past game; null if this person may not change it. */
+  ofGame(game) {
+    const desk = this.desk({ game, board: game.board });
+    if (!desk.may("set_result")) return null;
+    const { element, update } = results(desk, true);
+    return {
+      element,
+      update(now) {
+        desk.picture.game = now;
+        update(desk.picture);
+      },
+    };
+  }
+
+  /** The result of a table of any round; null if this person may not enter it. */
+  ofTable() {
+    const desk = this.desk({});
+    if (!desk.may("set_result")) return null;
+    const number = (max) => make("input", "", { type: "number", min: "1", max, inputmode: "numeric", autocomplete: "off" });
+    const [round, table] = [number("999"), number("9999")];
+    const choices = Object.entries(words.results).map(([value, text]) => make("option", "", { value }, text));
+    const chosen = make("select", "", {}, ...choices);
+    const enter = new Deed(desk, {
+      label: words.deeds.resultGo,
+      tone: "main",
+      command() {
+        const missing = [round, table].find((one) => !one.value);
+        missing?.focus();
+        return missing ? null : { do: "set_result", result: chosen.value, round: Number(round.value), table: Number(table.value) };
+      },
+      ask: () => fill(words.review.tableAsk, { round: round.value, table: table.value, result: words.results[chosen.value] }),
+    });
+    const place = make("div", "pair", {}, field(words.deeds.roundNumber, round), field(words.table, table));
+    const help = make("p", "quiet", {}, words.review.tableHelp);
+    return fold(words.review.tableResult, help, place, field(words.deeds.result, chosen), enter.element);
+  }
+}
