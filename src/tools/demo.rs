@@ -163,6 +163,8 @@ async fn give(
                 })
                 .await?;
             }
+            // Leaving the second screen removes the last frame.
+            screen.leave(&stage.last_frame())?;
         }
         Venue::Paper => {
             let mut paper = Paper::begin(out, &stage)?;
@@ -180,7 +182,7 @@ async fn give(
     if let Some(connection) = connection {
         connection.drained().await?;
     }
-    stage.farewell(out, venue, demo.wait)?;
+    stage.farewell(out, demo.wait)?;
     if demo.wait {
         loop {
             pages.obey(&mut parts).await?;

@@ -81,6 +81,8 @@ mod status;
 #[cfg(unix)]
 mod stops;
 #[cfg(target_os = "linux")]
+mod terminals;
+#[cfg(target_os = "linux")]
 mod wall;
 #[cfg(unix)]
 mod watcher;
