@@ -101,7 +101,7 @@ async fn a_bucket_gets_the_round_as_soon_as_it_takes_it() {
     );
     assert_eq!(
         told(Attribute::CacheControl).as_deref(),
-        Some("public, max-age=3")
+        Some("public, max-age=0, must-revalidate, s-maxage=3")
     );
 
     server.abort();
