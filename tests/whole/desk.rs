@@ -83,7 +83,7 @@ impl Guest {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let there = tokio::time::timeout(Duration::from_secs(20), there).await;
+        let there = tokio::time::timeout(crate::eventually::PATIENCE, there).await;
         assert!(there.is_ok(), "the desk is served");
     }
 
@@ -166,7 +166,7 @@ impl Stream {
                 }
             }
         };
-        let waited = tokio::time::timeout(Duration::from_secs(60), waiting).await;
+        let waited = tokio::time::timeout(crate::eventually::PATIENCE, waiting).await;
         assert!(waited.is_ok(), "not in time: {what}: {:?}", self.known);
     }
 

@@ -33,7 +33,6 @@ mod encrypted;
 #[cfg(unix)]
 mod ends;
 mod event;
-#[cfg(unix)]
 mod eventually;
 mod expected;
 mod export;
