@@ -2,7 +2,8 @@
 //! control characters in them say: it hides lines, renames its window, answers. So they are shown, not sent.
 //!
 //! All that goes to stderr passes through here, and what goes to stdout where that is a terminal: files and pipes get the
-//! bytes as they are.
+//! bytes as they are. Text with the program's own styles is a [`Line`](crate::output::terminal::Line), which escapes the
+//! text between them, and goes to the terminal past [`Shown`].
 
 use core::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -95,6 +96,13 @@ fn escaped(bytes: &[u8]) -> String {
             character => push(&mut shown, character),
         }
     }
+    shown
+}
+
+/// The text with control characters escaped, line breaks included.
+pub(crate) fn escaped_line(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    text.chars().for_each(|character| push(&mut shown, character));
     shown
 }
 

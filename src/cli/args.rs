@@ -205,7 +205,7 @@ pub(super) struct DemoArguments {
     /// Port of the MQTT broker [default: 1883 if free, else any]
     #[arg(long, value_name = "PORT")]
     pub(super) port: Option<u16>,
-    /// Keep running after the game until Ctrl-C, for topics, wall and desk
+    /// Keep running after the games until Ctrl-C even if the output is not a terminal
     #[arg(long)]
     pub(super) wait: bool,
     /// Draw pieces as letters: KQRBNP for White, kqrbnp for Black

@@ -31,7 +31,7 @@ mod status;
 mod user;
 
 use std::ffi::OsString;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 
 use crate::output::terminal;
 use crate::tools::demo::Venue;
@@ -58,7 +58,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Request::Boards(options) => crate::tools::boards::run(&options, &mut out),
         #[cfg(target_os = "linux")]
         Request::CheckConfig(file) => check_config::run(file.as_deref(), &mut out),
-        Request::Demo(demo) => crate::tools::demo::run(&demo, venue(), &mut out),
+        Request::Demo(mut demo) => {
+            // Scripts expect that the demo ends; a person wants to look at its pages.
+            demo.wait |= std::io::stdout().is_terminal();
+            crate::tools::demo::run(&demo, venue(), &mut out)
+        }
         #[cfg(unix)]
         Request::Emulate(emulation) => crate::tools::emulate::run(&emulation, &mut out),
         Request::EventCheck(request) => event::check(&request, &mut out),

@@ -29,7 +29,7 @@ use super::storage::Storage;
 use super::tape::Tape;
 use super::write_ahead::WriteAhead;
 use crate::config::Config;
-use crate::events::Event;
+use crate::events::{Event, EventKind};
 use crate::exit::Stop;
 use crate::feeds::Feeds;
 use crate::hall::{Hall, LineId};
@@ -349,6 +349,9 @@ impl Desk {
         let events: Vec<_> = events.into_iter().map(|said| said.event).collect();
         for event in &events {
             log::event(event);
+            if matches!(event.kind, EventKind::BoardConnected { .. }) {
+                log::same_number(&event.board, self.hall.namesakes(&event.board));
+            }
             self.greeting.apply(event);
             self.lookout.hear(&event.kind);
             self.day.hear(now);

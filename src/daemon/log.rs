@@ -12,6 +12,7 @@ use tracing_subscriber::{Layer, Registry};
 use crate::config::Config;
 use crate::events::{Event, EventKind};
 use crate::laws::{Regulations, Severity};
+use crate::output::status;
 use crate::shown::LogLines;
 
 /// What is logged, for a process that logs; it can change.
@@ -73,6 +74,14 @@ fn mode(regulations: &Regulations) -> Option<String> {
     } else {
         format!("{control}: {follows} by its time ({edition}), but {holds} is configured")
     })
+}
+
+/// Warns of other boards that report the same number as a board that was connected.
+pub(super) fn same_number<'n>(board: &str, others: impl Iterator<Item = &'n str>) {
+    let others: Vec<String> = others.map(str::to_owned).collect();
+    if !others.is_empty() {
+        warn!("{}", status::same_number(board, &others));
+    }
 }
 
 /// Logs an event in its board's span: connections and games at info, moves at debug. The text of each line names the

@@ -24,12 +24,14 @@ pub(super) fn show<'n>(
     for name in names {
         let seen = hall.take_seen(name);
         if let Some(board) = hall.board(name) {
-            feeds.see(now, sight(board, pairings.table(name), seen));
+            let mut sight = sight(board, pairings.table(name), seen);
+            sight.same_number = hall.namesakes(name).map(str::to_owned).collect();
+            feeds.see(now, sight);
         }
     }
 }
 
-/// How a board is at a moment.
+/// How a board is at a moment, without what only the hall knows.
 pub(crate) fn sight(board: &Board, table: Option<u32>, seen: Seen) -> Sight {
     let tracker = board.tracker();
     let view = BoardView::new(tracker, None, None).later_by(board.ahead());
@@ -37,6 +39,7 @@ pub(crate) fn sight(board: &Board, table: Option<u32>, seen: Seen) -> Sight {
     Sight {
         name: board.name().to_owned(),
         serial: board.serial().map(str::to_owned),
+        same_number: Vec::new(),
         port: board.port().to_owned(),
         table,
         connected,

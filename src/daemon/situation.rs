@@ -65,6 +65,7 @@ fn board_status(board: &Board, hall: &Hall) -> BoardStatus {
         game: board.playing().as_ref().map(GameStatus::of),
         times: board.tracker().clock().map(Clock::from),
         open: board.open_incidents().filter_map(open).collect(),
+        same_number: hall.namesakes(board.name()).map(str::to_owned).collect(),
     }
 }
 

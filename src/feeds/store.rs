@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 
 use super::Snapshot;
 use crate::config::{Publish, Target};
-use crate::output::broadcast::{File, Files};
+use crate::output::broadcast::{CACHE_CONTROL, File, Files};
 use crate::output::reports::Reports;
 use crate::system_time::wall_time;
 
@@ -142,7 +142,7 @@ impl Place {
                 && running.len() < at_once
                 && let Some((path, file)) = due.next()
             {
-                let options = self.options(&path, &file);
+                let options = self.options(&path);
                 running.spawn(put(Arc::clone(store), path, file, options));
             }
             match running.join_next().await {
@@ -160,11 +160,11 @@ impl Place {
     }
 
     /// What a server tells those who ask for a file. A folder tells nothing.
-    fn options(&self, path: &str, file: &File) -> PutOptions {
+    fn options(&self, path: &str) -> PutOptions {
         let mut attributes = Attributes::new();
         if matches!(self.target, Target::Bucket { .. }) {
             attributes.insert(Attribute::ContentType, File::media_type(path).into());
-            attributes.insert(Attribute::CacheControl, file.life.cache_control().into());
+            attributes.insert(Attribute::CacheControl, CACHE_CONTROL.into());
         }
         PutOptions {
             attributes,

@@ -286,11 +286,11 @@ fn changed<'n>(before: &RawValue, now: &'n RawValue) -> Option<Fields<'n>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::broadcast::{File, Life};
+    use crate::output::broadcast::File;
 
     fn files(games: &[&str]) -> Files {
         let round = format!("{{\"head\":{{\"round\":3}},\"games\":[{}]}}", games.join(","));
-        Files::from([("round-3/wall.json".into(), File::new(round, Life::Changing))])
+        Files::from([("round-3/wall.json".into(), File::new(round))])
     }
 
     #[test]

@@ -25,7 +25,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower_http::compression::CompressionLayer;
 
 use super::{Snapshot, stream};
-use crate::output::broadcast::{File, Files, page};
+use crate::output::broadcast::{CACHE_CONTROL, File, Files, page};
 
 /// So many connections are open at a time; others wait. Who has more viewers puts a proxy or a bucket in front.
 const MAX_CONNECTIONS: usize = 256;
@@ -157,7 +157,7 @@ async fn meta(Path(id): Path<String>, headers: HeaderMap) -> Response {
     let meta = serde_json::json!({ "id": id, "host": host, "format": 1 });
     with_headers(
         "application/json",
-        "public, max-age=3",
+        CACHE_CONTROL,
         meta.to_string().into_response(),
     )
 }
@@ -186,7 +186,7 @@ fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     let Some(file) = file else {
         // It may be there in a moment.
         let none = (StatusCode::NOT_FOUND, "there is no such file\n").into_response();
-        return with_headers("text/plain; charset=utf-8", "public, max-age=3", none);
+        return with_headers("text/plain; charset=utf-8", CACHE_CONTROL, none);
     };
     let tag = tag(&file);
     let known = headers
@@ -203,7 +203,7 @@ fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     } else {
         axum::body::Bytes::copy_from_slice(&file.content).into_response()
     };
-    let mut response = with_headers(File::media_type(path), file.life.cache_control(), response);
+    let mut response = with_headers(File::media_type(path), CACHE_CONTROL, response);
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         response.headers_mut().insert(header::ETAG, tag);
     }
@@ -268,7 +268,7 @@ async fn contents(State(files): State<Snapshot>, headers: HeaderMap) -> Response
         }
     };
     let response = Html(page.into_string()).into_response();
-    with_headers("text/html; charset=utf-8", "public, max-age=3", response)
+    with_headers("text/html; charset=utf-8", CACHE_CONTROL, response)
 }
 
 #[cfg(test)]
@@ -277,7 +277,6 @@ mod tests {
     use tokio::sync::watch;
 
     use super::*;
-    use crate::output::broadcast::Life;
 
     async fn ask(address: SocketAddr, request: &str) -> String {
         let mut stream = TcpStream::connect(address).await.expect("a server");
@@ -289,24 +288,71 @@ mod tests {
     }
 
     async fn serving(files: Files) -> SocketAddr {
+        serving_what_changes(files).await.0
+    }
+
+    /// The sender changes the files.
+    async fn serving_what_changes(files: Files) -> (SocketAddr, Arc<watch::Sender<Arc<Files>>>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let (sender, snapshot) = watch::channel(Arc::new(files));
+        let sender = Arc::new(sender);
+        let kept = Arc::clone(&sender);
         tokio::spawn(async move {
             let router = router(snapshot);
             loop {
                 let (stream, _) = listener.accept().await.expect("a caller");
                 tokio::spawn(answer(stream, router.clone(), Connection::new(None)));
-                let _ = &sender;
+                let _ = &kept;
             }
         });
-        address
+        (address, sender)
+    }
+
+    /// No address says that its content stays: the round may be over, and its result be corrected.
+    #[tokio::test]
+    async fn a_corrected_result_is_served_at_the_address_of_the_wrong_one() {
+        let paths = [
+            "index.html",
+            "page/main.js",
+            "tournament.json",
+            "wall.json",
+            "round-1/index.json",
+            "round-1/wall.json",
+            "round-1/games.pgn",
+            "round-1/game-1.pgn",
+            "round-1/game-1.json",
+            "round-1/board-1.json",
+        ];
+        let files = |result: &str| -> Files {
+            let files = paths.iter().map(|path| ((*path).into(), File::new(result)));
+            files.collect()
+        };
+        let (address, sender) = serving_what_changes(files("1-0")).await;
+        for path in paths {
+            let first = ask(address, &format!("GET /{path} HTTP/1.1")).await;
+            let line = |name: &str| {
+                let found = first.lines().find_map(|line| line.strip_prefix(name));
+                found.unwrap_or_default().to_owned()
+            };
+            assert_eq!(line("cache-control: "), CACHE_CONTROL, "{path}");
+            assert!(CACHE_CONTROL.contains("max-age=0, must-revalidate"));
+            let known = format!("GET /{path} HTTP/1.1\r\nIf-None-Match: {}", line("etag: "));
+            assert!(ask(address, &known).await.starts_with("HTTP/1.1 304"), "{path}");
+            sender.send_replace(Arc::new(files("0-1")));
+            let corrected = ask(address, &known).await;
+            assert!(
+                corrected.starts_with("HTTP/1.1 200") && corrected.ends_with("0-1"),
+                "{path}: {corrected}"
+            );
+            sender.send_replace(Arc::new(files("1-0")));
+        }
     }
 
     #[tokio::test]
     async fn files_are_served_with_tags_and_may_only_be_read() {
         let content = "1. e4 e5 *\n".repeat(100);
-        let file = File::new(content.clone(), Life::Changing);
+        let file = File::new(content.clone());
         let etag = tag(&file);
         let address = serving(Files::from([("round-1/games.pgn".into(), file)])).await;
         let answer = ask(address, "GET /round-1/games.pgn?poll HTTP/1.1").await;
@@ -316,7 +362,7 @@ mod tests {
         );
         for header in [
             "content-type: application/vnd.chess-pgn",
-            "cache-control: public, max-age=3",
+            "cache-control: public, max-age=0, must-revalidate, s-maxage=3",
             "access-control-allow-origin: *",
             &format!("etag: {etag}"),
         ] {
@@ -354,7 +400,7 @@ mod tests {
     async fn a_stream_is_none_of_the_connections() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let file = File::new("{}", Life::Changing);
+        let file = File::new("{}");
         let (_sender, snapshot) = watch::channel(Arc::new(Files::from([("wall.json".into(), file)])));
         tokio::spawn(async move { accept(&listener, &router(snapshot), 1).await });
         let mut stream = TcpStream::connect(address).await.expect("a server");

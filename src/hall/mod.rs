@@ -50,6 +50,8 @@ pub struct Hall {
     clock_set: Option<(Timestamp, i64)>,
     /// By name. A board that has been unplugged stays here until it comes back, on whatever line.
     boards: BTreeMap<String, Board>,
+    /// By the name of each board that has been plugged in, the name that it has where no other one has the same.
+    own_names: BTreeMap<String, String>,
     lines: BTreeMap<LineId, HallLine>,
     added: usize,
     /// The boards that were handled since [`Hall::take_touched`] was last called.
@@ -86,6 +88,7 @@ impl Hall {
             steps: Steps::default(),
             clock_set: None,
             boards: BTreeMap::new(),
+            own_names: BTreeMap::new(),
             lines: BTreeMap::new(),
             added: 0,
             touched: BTreeSet::new(),

@@ -79,6 +79,12 @@ impl Names {
     pub(super) fn another(name: &str, port: &str) -> String {
         format!("{name}-{}", short(port))
     }
+
+    /// Whether a board may be called `name` because its own name was taken.
+    pub(super) fn is_another(&self, name: &str, own: &str) -> bool {
+        let rest = name.strip_prefix(own).and_then(|rest| rest.strip_prefix('-'));
+        rest.is_some_and(|rest| !rest.is_empty()) && !self.configured().any(|known| known == name)
+    }
 }
 
 /// Whether an interface is called by the path of its port, and not by a name that somebody gave it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Board, Names};
+use crate::events::EventKind;
 use crate::events::pairing::{EVENT_SPAN, LastPaired};
 use crate::journal::{Journal, JournalError};
 use crate::referee::Resumed;
@@ -47,7 +48,11 @@ pub fn board(
     let before = past.game_before_last(1)?;
     let game = game.as_ref().and_then(Resumed::new);
     let game = game.map(|game| game.after(before.as_ref()));
-    let board = Board::new(name, stream, names.regulations(name));
+    let mut board = Board::new(name, stream, names.regulations(name));
+    let connected = past.last_connected()?;
+    if let Some(EventKind::BoardConnected { port, .. }) = connected.as_ref().map(|event| &event.kind) {
+        board.sit(port);
+    }
     let board = board.resumed(last, past.last_followed()?, game);
     let board = board.with_incidents(&past.incidents()?);
     let (mut announced, mut last_paired) = (Announced::default(), LastPaired::default());
@@ -55,9 +60,9 @@ pub fn board(
         announced.apply(&event);
         last_paired.apply(&event);
     }
-    let connected = journal.last_connected(stream, name)?;
     let commands = journal.commands(stream, name, connected.map_or(0, |connected| connected.seq))?;
-    let forgotten = commands.iter().any(|command| command.kind.is_forget());
+    let mut commands = commands.iter().filter(|command| command.seq <= last);
+    let forgotten = commands.any(|command| command.kind.is_forget());
     let board = board.with_last_paired(last_paired.into_game());
     Ok(board.with_announced(&announced).with_forgotten(forgotten))
 }

@@ -38,14 +38,12 @@ impl Hall {
             return;
         };
         let port = line.port.clone();
-        let mut name = match place {
+        let own = match place {
             Place::Alone => self.names.of(&seat.identity, &port, false),
             // Its address identifies it.
             Place::At(address) => self.names.of(&identity_at(address), &port, true),
         };
-        if self.is_seated(&name) {
-            name = Names::another(&name, &port);
-        }
+        let name = self.name_at(&own, &port);
         if !self.boards.contains_key(&name) {
             let unmet = self.unmet(&name);
             self.boards.insert(name.clone(), unmet);
@@ -63,7 +61,44 @@ impl Hall {
             board.observe(&observed);
         }
         seat.board = Some(name.clone());
+        self.own_names.insert(name.clone(), own);
+        let others: Vec<String> = self.namesakes(&name).map(str::to_owned).collect();
         self.heard(&name);
+        // Those who look at the others learn that there is one more.
+        others.iter().for_each(|other| self.heard(other));
+    }
+
+    /// The name of a board that comes to a port, by which nobody else goes at the moment. `own` is its name where no other
+    /// board reports the same number. Boards that do are told apart by the port on which each was last, so that it does
+    /// not matter which of them answers first.
+    fn name_at(&self, own: &str, port: &str) -> String {
+        let known = self.boards.values().filter(|board| {
+            let name = board.name();
+            let shares = name == own || self.names.is_another(name, own);
+            shares && !board.is_forgotten() && !self.is_seated(name)
+        });
+        if let Some(board) = known.clone().find(|board| board.port() == port) {
+            return board.name().to_owned();
+        }
+        if !self.is_seated(own) {
+            return own.to_owned();
+        }
+        let mut others = known;
+        match (others.next(), others.next()) {
+            // The only one that is not plugged in was moved to this port.
+            (Some(board), None) => board.name().to_owned(),
+            _ => Names::another(own, port),
+        }
+    }
+
+    /// The other boards that are plugged in and would have the same name.
+    pub fn namesakes<'h>(&'h self, board: &'h str) -> impl Iterator<Item = &'h str> {
+        let own = self.own_names.get(board).filter(|_| self.is_seated(board));
+        let all = own.into_iter().flat_map(|own| {
+            let same = self.own_names.iter().filter(move |(_, other)| *other == own);
+            same.map(|(name, _)| name.as_str())
+        });
+        all.filter(move |name| *name != board && self.is_seated(name))
     }
 
     /// A board of that name that nobody has met.

@@ -388,3 +388,165 @@ fn a_port_that_comes_back_goes_on_with_its_line() {
         single
     );
 }
+
+/// Two boards that report the same number, on a port each.
+struct Twins {
+    hall: Hall,
+    boards: [EmulatedBoard; 2],
+    lines: [LineId; 2],
+    now: Timestamp,
+    journal: Journal,
+    names: Names,
+    _place: tempfile::TempDir,
+}
+
+const PORTS: [&str; 2] = ["/dev/ttyUSB0", "/dev/ttyUSB1"];
+/// Pawn moves of White, Black and White, by the numbers of the fields: a8 is 0, h1 is 63.
+const PAWN_MOVES: [(u8, u8); 3] = [(52, 36), (12, 28), (51, 35)];
+
+impl Twins {
+    fn new() -> Self {
+        let settings = || BoardSettings {
+            serial: SerialNumber::new(*b"00042"),
+            ..BoardSettings::default()
+        };
+        let board = || {
+            let mut board = EmulatedBoard::new(START, settings());
+            set_up(&mut board);
+            board
+        };
+        let names = Names::Configured(Box::default());
+        let place = tempfile::tempdir().expect("a directory");
+        let journal = Journal::open(&place.path().join("journal.sqlite")).expect("a journal");
+        let mut hall = Hall::new("live", names.clone());
+        Self {
+            lines: PORTS.map(|port| hall.keep(port, LineSettings::of(LineMode::Single))),
+            hall,
+            boards: [board(), board()],
+            now: START,
+            journal,
+            names,
+            _place: place,
+        }
+    }
+
+    /// The boards answer one after the other.
+    fn open(&mut self, order: [usize; 2]) {
+        for nth in order {
+            self.hall.open(self.now, self.lines[nth]);
+            self.pass(Duration::from_secs(10));
+        }
+    }
+
+    /// A hall that goes on with what the recordings have, or with the journal alone, after some seconds.
+    fn restarts(&mut self, recorded: bool) {
+        self.pass(Duration::from_secs(1));
+        for line in self.lines {
+            self.hall.close(self.now, line, "kiebitz was cut off");
+        }
+        if !recorded {
+            self.hall = Hall::new("live", self.names.clone());
+            let boards = resume::boards(&self.journal, "live", &self.names, None).expect("boards");
+            boards.into_iter().for_each(|board| self.hall.expect(board));
+        }
+        self.now = self.now + Duration::from_secs(5);
+        let settings = || LineSettings::of(LineMode::Single);
+        self.lines = PORTS.map(|port| self.hall.keep(port, settings()));
+    }
+
+    fn pass(&mut self, lasting: Duration) -> Vec<Event> {
+        let end = self.now + lasting;
+        while self.now < end {
+            self.hall.advance(self.now);
+            while let Some((line, bytes)) = self.hall.poll_write(self.now) {
+                let nth = usize::from(line == self.lines[1]);
+                self.boards[nth].handle_bytes(self.now, &bytes);
+                self.hall.sent(self.now, line, &bytes);
+            }
+            self.now = self.now + Duration::from_millis(1);
+            for (line, board) in self.lines.into_iter().zip(&mut self.boards) {
+                while let Some((_, bytes)) = board.poll_transmit(self.now) {
+                    self.hall.receive(self.now, line, &bytes);
+                }
+            }
+        }
+        let said = self.hall.take_events().into_iter().map(|said| said.event);
+        let said: Vec<Event> = said.collect();
+        self.journal.append(&said).expect("a journal");
+        said
+    }
+
+    /// On both boards a piece is moved.
+    fn moves(&mut self, (from, to): (u8, u8)) -> Vec<Event> {
+        let field = |number| Field::new(number).expect("a field");
+        for board in &mut self.boards {
+            let piece = board.contents(field(from));
+            board.set(self.now, field(from), None);
+            board.set(self.now, field(to), piece);
+        }
+        self.pass(Duration::from_secs(20))
+    }
+
+    /// The board at each port.
+    fn names_by_port(&self) -> [String; 2] {
+        PORTS.map(|port| {
+            let mut there = self.hall.boards().filter(|board| board.port() == port);
+            let name = there.next().expect("a board").name().to_owned();
+            assert!(there.next().is_none(), "one board at {port}");
+            name
+        })
+    }
+}
+
+#[test]
+fn boards_with_the_same_number_keep_names_and_games_by_their_ports() {
+    let orders = [[0, 1], [1, 0]];
+    for (first, second) in orders
+        .into_iter()
+        .flat_map(|first| orders.map(|second| (first, second)))
+    {
+        for recorded in [true, false] {
+            let case = format!("{first:?}, {second:?}, recorded: {recorded}");
+            let mut twins = Twins::new();
+            twins.open(first);
+            let names = twins.names_by_port();
+            assert_eq!(names[first[0]], "00042");
+            assert_eq!(names[first[1]], format!("00042-ttyUSB{}", first[1]));
+            let namesakes: Vec<&str> = twins.hall.namesakes("00042").collect();
+            assert_eq!(namesakes, [&names[first[1]]], "who looks is warned");
+            twins.moves(PAWN_MOVES[0]);
+            let before = twins.moves(PAWN_MOVES[1]);
+            let games: BTreeSet<_> = before.iter().map(|event| (&event.board, &event.game)).collect();
+            assert_eq!(games.len(), 2, "{case}: {before:#?}");
+
+            twins.restarts(recorded);
+            twins.open(second);
+            assert_eq!(twins.names_by_port(), names, "{case}");
+            let after = twins.moves(PAWN_MOVES[2]);
+            let made: BTreeSet<_> = after
+                .iter()
+                .filter(|event| matches!(event.kind, EventKind::MoveMade { .. }))
+                .map(|event| (&event.board, &event.game))
+                .collect();
+            assert_eq!(made, games, "{case}: the games go on");
+            assert_eq!(twins.hall.boards().count(), 2, "{case}");
+        }
+    }
+}
+
+/// A board that nobody else can be taken for keeps its name wherever it is plugged in.
+#[test]
+fn the_board_that_is_away_keeps_its_name_at_another_port() {
+    let mut twins = Twins::new();
+    twins.open([0, 1]);
+    let now = twins.now;
+    twins.hall.remove(now, twins.lines[1], "unplugged");
+    twins.lines[1] = twins
+        .hall
+        .keep("/dev/ttyUSB7", LineSettings::of(LineMode::Single));
+    twins.hall.open(now, twins.lines[1]);
+    twins.pass(Duration::from_secs(10));
+    let moved = twins.hall.board("00042-ttyUSB1").expect("the same board");
+    assert_eq!((moved.port(), moved.is_connected()), ("/dev/ttyUSB7", true));
+    assert_eq!(twins.hall.boards().count(), 2);
+}

@@ -82,6 +82,7 @@ impl Picture {
         Some(Sight {
             name,
             serial: state.serial.clone(),
+            same_number: Vec::new(),
             port: state.port.clone().unwrap_or_default(),
             table: state.table,
             connected,

@@ -318,6 +318,15 @@ impl Past<'_> {
         Ok(self.events(PRESENCE)?.pop())
     }
 
+    /// Its last `board.connected`; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or holds an event that cannot be decoded.
+    pub fn last_connected(&self) -> Result<Option<Event>, JournalError> {
+        Ok(self.events(CONNECTED)?.pop())
+    }
+
     /// Its last game, ended or not; `None` where it has had none.
     ///
     /// # Errors
@@ -489,6 +498,8 @@ const LAST_TS: &str =
     "SELECT ts FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3 ORDER BY seq DESC LIMIT 1";
 const PRESENCE: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3
     AND type IN ('board.connected', 'board.disconnected') ORDER BY seq DESC LIMIT 1";
+const CONNECTED: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3
+    AND type = 'board.connected' ORDER BY seq DESC LIMIT 1";
 const NEXT_STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND type IN ('game.started', 'game.ended')
     AND type = 'game.started' ORDER BY seq LIMIT 1";

@@ -72,6 +72,8 @@ struct Picture<'p> {
     away: Option<&'p str>,
     port: Option<&'p str>,
     serial: Option<&'p str>,
+    /// The other boards that report the same number: only their ports tell them apart.
+    same_number: &'p [String],
     battery: Option<u8>,
     /// What the sensors show, as the first field of a FEN; `None`: nobody knows.
     placement: Option<String>,
@@ -271,6 +273,7 @@ impl Seat {
             away: sight.and_then(|sight| sight.away.as_deref()),
             port: sight.map(|sight| &*sight.port),
             serial: sight.and_then(|sight| sight.serial.as_deref()),
+            same_number: sight.map_or(&[], |sight| &sight.same_number),
             battery: sight.and_then(|sight| sight.battery).filter(|_| connected),
             placement: sight.map(|sight| sight.placement.board_fen().to_string()),
             game_placement: expected.map(|board| board.board_fen().to_string()),

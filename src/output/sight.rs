@@ -13,6 +13,8 @@ pub(crate) struct Sight {
     pub(crate) name: String,
     /// Its serial number, the long one where it has one.
     pub(crate) serial: Option<String>,
+    /// The other boards that report the same number.
+    pub(crate) same_number: Vec<String>,
     /// Where it is, or was, plugged in.
     pub(crate) port: String,
     /// The table that it stands at; `None`: it has no number.

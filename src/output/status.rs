@@ -58,6 +58,8 @@ pub(crate) struct BoardStatus {
     pub(crate) times: Option<Clock>,
     /// What calls the arbiter, for people.
     pub(crate) open: Vec<String>,
+    /// The other boards that report the same number.
+    pub(crate) same_number: Vec<String>,
 }
 
 /// Of a game, at one moment.
@@ -105,6 +107,15 @@ impl GameStatus {
     }
 }
 
+/// What to do about boards that report the same number.
+pub(crate) fn same_number(board: &str, others: &[String]) -> String {
+    format!(
+        "{board} and {} report the same number: each keeps its name at its port, so do not swap their cables, or give \
+         them names by their ports with [[board]] in the configuration",
+        others.join(", ")
+    )
+}
+
 impl Status {
     /// Of the daemon on `host`, which was `started` then and has these boards.
     pub(crate) fn new(
@@ -137,6 +148,13 @@ impl Status {
         for board in &boards {
             problems.extend(board.open.iter().map(|open| format!("{}: {open}", board.board)));
         }
+        // Said once, with the first of them.
+        let first = |board: &&BoardStatus| board.same_number.iter().all(|other| board.board < *other);
+        let shared = boards
+            .iter()
+            .filter(|board| !board.same_number.is_empty())
+            .filter(first);
+        problems.extend(shared.map(|board| same_number(&board.board, &board.same_number)));
         let gone = boards.iter().filter(|board| !board.connected);
         problems.extend(gone.map(|board| format!("{} is not connected", board.board)));
         Self {

@@ -1,19 +1,20 @@
 //! Drawing a game in a terminal: the board as its sensors see it, the clocks, the moves.
 //!
-//! [`draw`] makes text of a [`Scene`]; [`Screen`] shows one frame after the other in place. Any terminal of the last
+//! [`draw`] makes [`Line`]s of a [`Scene`]; [`Screen`] shows one frame after the other in place. Any terminal of the last
 //! thirty years will do; colours are 256-colour codes and are left out where they are not wanted.
 
 mod board;
+mod line;
 mod screen;
 mod side;
 
 use std::io::IsTerminal;
 
-use anstyle::Style;
 use shakmaty::{Bitboard, Board};
 
 use crate::clock::ClockFace;
 use crate::events::record::GameRecord;
+pub use line::Line;
 pub use screen::Screen;
 
 /// What is to be seen.
@@ -42,19 +43,19 @@ pub struct Pen {
 
 /// Draws the scene in ten lines of at most 62 columns.
 #[must_use]
-pub fn draw(scene: &Scene<'_>, pen: Pen) -> Vec<String> {
+pub fn draw(scene: &Scene<'_>, pen: Pen) -> Vec<Line> {
     let board = board::lines(scene, pen);
     let side = side::lines(scene, pen);
     board
         .into_iter()
         .zip(side)
-        .map(|(board, side)| format!("{board}   {side}").trim_end().to_owned())
+        .map(|(board, side)| board.and("   ").followed_by(side).trimmed())
         .collect()
 }
 
 /// What the marks on the board mean, in one line.
 #[must_use]
-pub fn legend(pen: Pen) -> String {
+pub fn legend(pen: Pen) -> Line {
     board::legend(pen)
 }
 
@@ -68,14 +69,4 @@ pub fn can_redraw() -> bool {
 #[must_use]
 pub fn wants_colors() -> bool {
     can_redraw() && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty())
-}
-
-impl Pen {
-    fn paint(self, style: Style, text: &str) -> String {
-        if self.colors {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
-    }
 }

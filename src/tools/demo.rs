@@ -34,7 +34,7 @@ pub struct Demo {
     pub speed: Speed,
     /// Port of the MQTT broker; `None`: 1883 if it is free, else any.
     pub port: Option<u16>,
-    /// Whether to keep running after the game until Ctrl-C.
+    /// Whether to keep running after the last recording until Ctrl-C.
     pub wait: bool,
     /// Whether pieces are drawn as letters.
     pub ascii: bool,
@@ -58,6 +58,8 @@ struct Act {
     capture: &'static [u8],
     /// The stream of its events.
     stream: &'static str,
+    /// Names for White and Black, who are made up.
+    players: (&'static str, &'static str),
     caption: &'static str,
     /// It is not shown faster than that many times as fast as it was played.
     at_most: f64,
@@ -67,24 +69,28 @@ const ACTS: [Act; 4] = [
     Act {
         capture: include_bytes!("demo/game.pcapng"),
         stream: "demo",
+        players: ("Albers, Frieda", "Brandt, Ole"),
         caption: "a recorded game",
         at_most: f64::INFINITY,
     },
     Act {
         capture: include_bytes!("demo/doubtful.pcapng"),
         stream: "demo-2",
+        players: ("Caspari, Lena", "Dietz, Anton"),
         caption: "in move 4 the queen rests on g6 on her way: nothing is told before it is clear",
         at_most: SLOWLY,
     },
     Act {
         capture: include_bytes!("demo/corrected.pcapng"),
         stream: "demo-3",
+        players: ("Ebert, Mara", "Falk, Johann"),
         caption: "in move 2 the queen rests on d6 for long: what was told too early is corrected",
         at_most: SLOWLY,
     },
     Act {
         capture: include_bytes!("demo/illegal.pcapng"),
         stream: "demo-4",
+        players: ("Gruber, Paula", "Hansen, Erik"),
         caption: "in move 2 Black leaves the king in check and presses the clock",
         at_most: SLOWLY,
     },
@@ -157,6 +163,8 @@ async fn give(
                 })
                 .await?;
             }
+            // Leaving the second screen removes the last frame.
+            screen.leave(&stage.last_frame())?;
         }
         Venue::Paper => {
             let mut paper = Paper::begin(out, &stage)?;
@@ -174,7 +182,7 @@ async fn give(
     if let Some(connection) = connection {
         connection.drained().await?;
     }
-    stage.farewell(out, venue, demo.wait)?;
+    stage.farewell(out, demo.wait)?;
     if demo.wait {
         loop {
             pages.obey(&mut parts).await?;
@@ -188,12 +196,13 @@ fn unjudged(pages: &mut Pages) -> Result<Part> {
     let [.., last] = ACTS;
     let act = Act {
         stream: "demo-5",
+        players: ("Ihle, Rosa", "Jansen, Emil"),
         ..last
     };
     let mut part = Part::new(ACTS.len() + 1, &act)?;
     while part.replay.next_at().is_some() {
-        let said = part.replay.step()?;
-        pages.show(&part, &said);
+        let said = part.step()?;
+        pages.show(&part, &said)?;
         // Before the clock is pressed the player may still notice.
         let is_complete = |kind: &EventKind| match kind {
             EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
@@ -208,8 +217,8 @@ fn unjudged(pages: &mut Pages) -> Result<Part> {
     // Nobody puts it right.
     part.replay.end();
     while part.replay.next_at().is_some() {
-        let said = part.replay.step()?;
-        pages.show(&part, &said);
+        let said = part.step()?;
+        pages.show(&part, &said)?;
     }
     Ok(part)
 }
@@ -238,8 +247,8 @@ async fn play(
             }
         }
         let part = &mut parts[nth];
-        let said = part.replay.step()?;
-        pages.show(part, &said);
+        let said = part.step()?;
+        pages.show(part, &said)?;
         let messages: Vec<Message> = match &mut publishing {
             Some((connection, publisher)) => {
                 connection

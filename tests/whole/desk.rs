@@ -83,7 +83,7 @@ impl Guest {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let there = tokio::time::timeout(Duration::from_secs(20), there).await;
+        let there = tokio::time::timeout(crate::eventually::PATIENCE, there).await;
         assert!(there.is_ok(), "the desk is served");
     }
 
@@ -166,7 +166,7 @@ impl Stream {
                 }
             }
         };
-        let waited = tokio::time::timeout(Duration::from_secs(60), waiting).await;
+        let waited = tokio::time::timeout(crate::eventually::PATIENCE, waiting).await;
         assert!(waited.is_ok(), "not in time: {what}: {:?}", self.known);
     }
 
@@ -374,6 +374,16 @@ async fn the_demo_has_an_illegal_move_to_judge() {
         stream.known["game"]["moves"].as_array().map(Vec::len),
         Some(moves)
     );
+    let past = sent(guest.get("games")).await.text().await.expect("a list");
+    let past: Value = serde_json::from_str(&past).expect("past games of the demonstration");
+    let past = past["games"].as_array().expect("a list");
+    assert_eq!(past.len(), 5, "{past:?}");
+    for game in past {
+        assert!(game["white"].is_string() && game["black"].is_string(), "{game}");
+        let id = game["game"].as_str().expect("an id");
+        let opened = sent(guest.get(&format!("games/{id}"))).await;
+        assert_eq!(opened.status(), 200, "{id}");
+    }
     let none = json!({"board": "board-9", "command": {"id": "2", "do": "new_game"}});
     let answer = sent(guest.post("command", &none))
         .await

@@ -114,7 +114,7 @@ impl Club {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let in_log = tokio::time::timeout(Duration::from_secs(60), said).await;
+        let in_log = tokio::time::timeout(crate::eventually::PATIENCE, said).await;
         let log = self.log();
         assert!(in_log.is_ok(), "not in time: {words:?} in {log}");
         assert!(!log.contains(PASSWORD), "no password is logged: {log}");

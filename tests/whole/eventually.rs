@@ -15,7 +15,7 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Far longer than it takes on a machine that has other things to do.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Far longer than anything takes on a machine that has other things to do: only a failing test waits this long.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(50);

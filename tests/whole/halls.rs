@@ -34,7 +34,7 @@ async fn until(what: &str, folder: &Path, wanted: impl Fn() -> bool) {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    let waited = tokio::time::timeout(Duration::from_secs(90), waiting).await;
+    let waited = tokio::time::timeout(crate::eventually::PATIENCE, waiting).await;
     assert!(waited.is_ok(), "not in time: {what}\n{}", file(folder, "log"));
 }
 

@@ -56,7 +56,7 @@ async fn until(what: &str, folder: &Path, wanted: impl Fn() -> bool) {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    let waited = tokio::time::timeout(Duration::from_secs(120), waiting).await;
+    let waited = tokio::time::timeout(crate::eventually::PATIENCE, waiting).await;
     let log = || std::fs::read_to_string(folder.join("log")).unwrap_or_default();
     assert!(
         waited.is_ok(),

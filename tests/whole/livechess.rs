@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 use crate::mosquitto::free_port;
 use crate::spectators::Program;
-use client::Client;
+use client::{Client, Seen};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const MATE: &str = "e4 e5 Qh5 Nc6 Bc4 Nf6 Qxf7#";
@@ -90,7 +90,7 @@ impl Hall {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         };
-        let waited = tokio::time::timeout(Duration::from_secs(120), waiting).await;
+        let waited = tokio::time::timeout(crate::eventually::PATIENCE, waiting).await;
         waited.unwrap_or_else(|_| panic!("not in time: {path}\n{}", self.log()))
     }
 
@@ -137,13 +137,12 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
     client.until(&hall, |seen| seen.san.len() >= 2).await;
     assert_eq!(client.seen.start, START);
 
-    // The connection is lost, with moves played meanwhile.
+    // The connection is lost, with moves played meanwhile, if the game is not over already.
     let plies = client.seen.san.len();
     drop(client);
     let played = |game: &Value| {
-        game["moves"]
-            .as_array()
-            .is_some_and(|moves| moves.len() > plies + 1)
+        let made = game["moves"].as_array().map_or(0, Vec::len);
+        made > plies + 1 || made == moves(MATE).len()
     };
     let tournaments = hall.look("/tournaments").await;
     let event = tournaments[0]["uuid"].as_str().expect("a text");
@@ -154,24 +153,44 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
     client.subscribe(&serial).await;
     client.event().await;
     client.set_up(START).await;
-    // A move may be told before that.
-    client.until(&hall, |seen| seen.san.len() > plies).await;
-    let all = moves(MATE);
-    client.until(&hall, |seen| seen.san == all && seen.matches).await;
+    // On a busy computer the first game may be over, and the pieces be set up for the second one.
+    let (first, second) = (moves(MATE), moves(OPERA));
+    let is_second = |seen: &Seen| seen.san.len() >= 3 && seen.san[..3] == second[..3];
+    client
+        .until(&hall, |seen| {
+            (seen.san == first && seen.matches) || is_second(seen)
+        })
+        .await;
+    let game = hall.until(&path, |game| game["result"] == "WHITEWIN").await;
+    assert_eq!(game["moves"].as_array().map(Vec::len), Some(first.len()));
 
     // Read from the other side, the second game is the same.
     client.flip(true).await;
-    client.until(&hall, |seen| seen.flipped).await;
-    assert!(client.seen.board.starts_with("RN1K1BNR/"), "{:?}", client.seen);
+    // White's king and nothing of Black's is on the rank above.
+    let is_white_above = |seen: &Seen| {
+        let above = seen.board.split('/').next().unwrap_or_default();
+        above.contains('K') && !above.contains(|piece: char| piece.is_ascii_lowercase())
+    };
+    client
+        .until(&hall, |seen| seen.flipped && is_white_above(seen))
+        .await;
     assert_eq!(hall.look("/eboards").await[0]["flipped"], true);
-    client.until(&hall, |seen| seen.san == ["e4", "e5", "Nf3"]).await;
+    client.until(&hall, is_second).await;
     client.flip(false).await;
-    let all = moves(OPERA);
-    client.until(&hall, |seen| seen.san == all && seen.matches).await;
+    client
+        .until(&hall, |seen| seen.san == second && seen.matches)
+        .await;
     assert!(!client.seen.flipped && client.seen.start == START);
     client.calls("unsubscribe", json!(4)).await;
-    let quiet = tokio::time::timeout(Duration::from_secs(3), client.event()).await;
-    assert!(quiet.is_err(), "{quiet:?}");
+    // What was sent before the answer was told while the client was subscribed.
+    client.events.clear();
+    let mut other = Client::connect(hall.port, None).await;
+    other.subscribe(&serial).await;
+    other.flip(true).await;
+    other.until(&hall, |seen| seen.flipped).await;
+    // An answer comes after everything that was sent before it.
+    client.calls("eboards", Value::Null).await;
+    assert!(client.events.is_empty(), "{:?}", client.events);
 }
 
 #[tokio::test]

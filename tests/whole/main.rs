@@ -33,7 +33,6 @@ mod encrypted;
 #[cfg(unix)]
 mod ends;
 mod event;
-#[cfg(unix)]
 mod eventually;
 mod expected;
 mod export;
@@ -80,6 +79,8 @@ mod state;
 mod status;
 #[cfg(unix)]
 mod stops;
+#[cfg(target_os = "linux")]
+mod terminals;
 #[cfg(target_os = "linux")]
 mod wall;
 #[cfg(unix)]

@@ -89,7 +89,7 @@ impl Mosquitto {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(10), answers)
+        tokio::time::timeout(crate::eventually::PATIENCE, answers)
             .await
             .expect("mosquitto answers");
     }

@@ -17,8 +17,7 @@ use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
-/// Longer than anything takes; only a failing test waits this long.
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::eventually::PATIENCE;
 
 /// Everything a replayed game gives to publish, step by step.
 pub(crate) fn replayed_game() -> Vec<Vec<Message>> {

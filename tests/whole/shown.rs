@@ -1,49 +1,25 @@
 //! What anybody may have written, and a terminal would obey: it is shown there, and not sent.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 
-use rustix::pty::OpenptFlags;
 use tempfile::TempDir;
 
 use crate::cli::kiebitz;
+use crate::terminals::in_terminal;
 
 const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
 /// Names the window; clears the screen, in the short way too.
-const OBEYED: &str = "a\u{1b}]0;mine\u{7}\u{1b}[2J\u{9b}2Jb";
-const SHOWN: &str = "a\\u001b]0;mine\\u0007\\u001b[2J\\u009b2Jb";
-
-/// All that a terminal gets of a command, line breaks as the program writes them.
-fn in_terminal(mut command: Command) -> String {
-    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-    let terminal = rustix::pty::openpt(flags).unwrap();
-    rustix::pty::grantpt(&terminal).unwrap();
-    rustix::pty::unlockpt(&terminal).unwrap();
-    let path = rustix::pty::ptsname(&terminal, Vec::new()).unwrap();
-    let inside = File::options()
-        .read(true)
-        .write(true)
-        .open(path.to_str().unwrap())
-        .unwrap();
-    command.stdout(inside.try_clone().unwrap()).stderr(inside);
-    let mut child = command.spawn().unwrap();
-    // It holds the terminal's other side, which must be closed for the end to be seen.
-    drop(command);
-    let mut shown = Vec::new();
-    // The end is an error: nobody is left at the other side.
-    let _ = File::from(terminal).read_to_end(&mut shown);
-    child.wait().unwrap();
-    String::from_utf8(shown).unwrap().replace("\r\n", "\n")
-}
+pub(crate) const OBEYED: &str = "a\u{1b}]0;mine\u{7}\u{1b}[2J\u{9b}2Jb";
+pub(crate) const SHOWN: &str = "a\\u001b]0;mine\\u0007\\u001b[2J\\u009b2Jb";
 
 fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
 /// A capture whose name is not to be obeyed, and a file of commands that gives a player such a name.
-fn foreign(folder: &TempDir) -> (PathBuf, PathBuf) {
+pub(crate) fn foreign(folder: &TempDir) -> (PathBuf, PathBuf) {
     let capture = folder.path().join(format!("{OBEYED}.pcapng"));
     std::fs::copy(DEMO, &capture).unwrap();
     let players = format!(
@@ -142,7 +118,7 @@ fn log_shows_what_it_names_on_one_line() {
 }
 
 /// As TOML has control characters: none of them stands in the file itself.
-fn toml_text(text: &str) -> String {
+pub(crate) fn toml_text(text: &str) -> String {
     let escaped = text.chars().map(|character| match character {
         character if character.is_control() => format!("\\u{:04X}", u32::from(character)),
         character => character.to_string(),

@@ -1,7 +1,6 @@
 //! The wall in a real browser: twelve emulated boards, the built program, and a page that is watched while the daemon is
 //! killed, the network fails and moves go on.
 
-use core::time::Duration;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::TcpStream;
@@ -11,6 +10,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::broadcast::played;
+use crate::eventually::eventually;
 use crate::mosquitto::free_port;
 use crate::npm::scripts;
 use crate::spectators::Program;
@@ -165,13 +165,17 @@ fn the_demo_is_on_the_wall() {
     let address = named.expect("an address");
     // When this is printed all recordings were shown.
     said.find(|line| line.contains("until Ctrl-C")).expect("it waits");
-    let shown = (0..100).find_map(|_| {
-        std::thread::sleep(Duration::from_millis(100));
+    let last = || {
         let round: Value = serde_json::from_str(&served(&address, "round-1/wall.json")?).ok()?;
         let games = round["games"].as_array()?;
         assert!(games.len() <= 5, "a board for each recording: {games:?}");
         let last = games.iter().find(|game| game["table"] == 4)?;
         Some(last.clone()).filter(|game| game["last"]["san"] == "hxg6")
+    };
+    let mut shown = None;
+    eventually("the last recording to its end", || {
+        shown = last();
+        shown.is_some()
     });
     assert!(served(&address, "").expect("a page").contains("page/main.js"));
     demo.kill().expect("it runs");

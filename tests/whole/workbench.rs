@@ -21,6 +21,9 @@ mod bus;
 #[allow(dead_code, unused_imports)]
 mod captures;
 #[cfg(unix)]
+#[allow(dead_code)]
+mod eventually;
+#[cfg(unix)]
 #[allow(dead_code, unused_imports)]
 mod expected;
 #[cfg(unix)]

@@ -28,7 +28,7 @@ use crate::events::record::GameRecord;
 use crate::events::{EndReason, Event, EventKind};
 use crate::laws::{DrawnStart, Regulations, TimeControl};
 use crate::tournament::{Round, Tournament};
-pub(crate) use files::{File, Files, Life};
+pub(crate) use files::{CACHE_CONTROL, File, Files};
 use game::Shown;
 use rounds::Slot;
 
@@ -239,9 +239,9 @@ impl Broadcast {
             }
         }
         let summary = serde_json::to_vec(&self.summary(&rounds)).unwrap_or_default();
-        files.insert("tournament.json".into(), File::new(summary, Life::Changing));
+        files.insert("tournament.json".into(), File::new(summary));
         let contents = serde_json::to_vec(&self.contents(&rounds)).unwrap_or_default();
-        files.insert("wall.json".into(), File::new(contents, Life::Changing));
+        files.insert("wall.json".into(), File::new(contents));
         self.files = files;
         self.written = written;
         self.changed.clear();
@@ -278,11 +278,9 @@ impl Broadcast {
         files: &mut Files,
         written: &mut BTreeMap<(u32, u32), Written>,
     ) {
-        let over = slots.iter().all(Slot::is_over);
-        let life = if over { Life::Finished } else { Life::Changing };
         let mut games = Vec::new();
-        let mut put = |name: &str, content: Arc<[u8]>, life| {
-            files.insert(format!("{folder}{name}").into(), File { content, life });
+        let mut put = |name: &str, content: Arc<[u8]>| {
+            files.insert(format!("{folder}{name}").into(), File { content });
         };
         for (nth, slot) in (1..).zip(slots) {
             let entry = written.remove(&(slot.round, slot.table));
@@ -292,13 +290,13 @@ impl Broadcast {
                     games.push(b'\n');
                 }
                 games.extend_from_slice(pgn);
-                put(&format!("game-{nth}.pgn"), Arc::clone(pgn), life);
+                put(&format!("game-{nth}.pgn"), Arc::clone(pgn));
             }
             if let Some(json) = &entry.json {
-                put(&format!("game-{nth}.json"), Arc::clone(json), life);
+                put(&format!("game-{nth}.json"), Arc::clone(json));
             }
             if let Some(moves) = &entry.moves {
-                put(&format!("board-{nth}.json"), Arc::clone(moves), life);
+                put(&format!("board-{nth}.json"), Arc::clone(moves));
             }
             written.insert((slot.round, slot.table), entry);
         }
@@ -315,9 +313,9 @@ impl Broadcast {
             matches: wall::matches(slots),
         };
         let index = index.to_string().into_bytes();
-        put("index.json", index.into(), Life::Changing);
-        put("wall.json", wall::round(&head, &cards).into(), Life::Changing);
-        put("games.pgn", games.into(), Life::Changing);
+        put("index.json", index.into());
+        put("wall.json", wall::round(&head, &cards).into());
+        put("games.pgn", games.into());
     }
 
     /// The day of a round: as paired, else when its first game began.

@@ -225,11 +225,6 @@ fn a_game_is_written_as_relays_read_it() {
     );
     assert_eq!(json(&mut broadcast, "round-3/game-2.json")["result"], "BLACKWIN");
     assert!(!text(&mut broadcast, "round-3/game-2.pgn").contains("WhiteClock"));
-    assert_eq!(
-        broadcast.files()["round-3/game-2.pgn"].life,
-        Life::Changing,
-        "the round goes on"
-    );
     take(
         &mut broadcast,
         &[
@@ -238,7 +233,6 @@ fn a_game_is_written_as_relays_read_it() {
         ],
     );
     broadcast.advance(at(40));
-    assert_eq!(broadcast.files()["round-3/game-2.pgn"].life, Life::Finished);
 }
 
 /// Programs take a game without a position for one from the usual start, and do not let themselves be told otherwise.

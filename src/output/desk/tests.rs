@@ -16,6 +16,7 @@ fn sight(forgotten: bool) -> Sight {
     Sight {
         name: "b".to_owned(),
         serial: Some("42".to_owned()),
+        same_number: Vec::new(),
         port: "/dev/ttyACM0".to_owned(),
         connected: true,
         away: None,

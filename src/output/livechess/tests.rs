@@ -80,6 +80,7 @@ fn sight(name: &str, serial: &str, placement: &str, clock: ClockPicture) -> Sigh
     Sight {
         name: name.to_owned(),
         serial: Some(serial.to_owned()),
+        same_number: Vec::new(),
         port: "/dev/ttyUSB0".to_owned(),
         connected: true,
         away: None,

@@ -35,6 +35,7 @@ fn board(name: &str, connected: bool) -> BoardStatus {
             flag: None,
         }),
         open: Vec::new(),
+        same_number: Vec::new(),
     }
 }
 
@@ -87,6 +88,23 @@ fn the_page_shows_foreign_names_as_text() {
     assert!(
         page.contains("&lt;script&gt;") && page.contains("5 of 8 MB free"),
         "{page}"
+    );
+}
+
+#[test]
+fn boards_that_report_the_same_number_are_named_once() {
+    let shares = |name: &str, other: &str| BoardStatus {
+        same_number: vec![other.to_owned()],
+        ..board(name, true)
+    };
+    let boards = vec![shares("00042", "00042-ttyUSB1"), shares("00042-ttyUSB1", "00042")];
+    let status = Status::new("pi", (NOW, NOW), Some(true), DaemonHealth::default(), boards);
+    let [problem] = status.problems.as_slice() else {
+        panic!("{:?}", status.problems)
+    };
+    assert!(
+        problem.starts_with("00042 and 00042-ttyUSB1 report the same number"),
+        "{problem}"
     );
 }
 

@@ -3,31 +3,32 @@
 use anstyle::{Ansi256Color, Style};
 use shakmaty::{Color, File, Piece, Rank, Role, Square};
 
-use super::{Pen, Scene};
+use super::{Line, Pen, Scene};
 
 /// Ten lines: eight ranks between two rows of file letters, White below.
-pub(super) fn lines(scene: &Scene<'_>, pen: Pen) -> Vec<String> {
+pub(super) fn lines(scene: &Scene<'_>, pen: Pen) -> Vec<Line> {
     let files: String = File::ALL
         .iter()
         .map(|file| format!(" {} ", file.char()))
         .collect();
-    let edge = format!("   {files}  ");
+    let edge = Line::from(format!("   {files}  "));
     let mut lines = vec![edge.clone()];
     for rank in Rank::ALL.into_iter().rev() {
-        let squares: String = File::ALL
-            .iter()
-            .map(|file| square(Square::from_coords(*file, rank), scene, pen))
-            .collect();
-        lines.push(format!(" {0} {squares} {0}", rank.char()));
+        let line = Line::from(format!(" {} ", rank.char()));
+        let squares = File::ALL.iter().fold(line, |line, file| {
+            line.followed_by(square(Square::from_coords(*file, rank), scene, pen))
+        });
+        lines.push(squares.and(format!(" {}", rank.char())));
     }
     lines.push(edge);
     lines
 }
 
-pub(super) fn legend(pen: Pen) -> String {
+pub(super) fn legend(pen: Pen) -> Line {
     let last = cell(' ', Mark::LastMove, false, pen);
     let differs = cell(' ', Mark::Differs, false, pen);
-    format!("{last} last move   {differs} not as in the game: a piece in the hand, or out of place")
+    let meaning = " not as in the game: a piece in the hand, or out of place";
+    last.and(" last move   ").followed_by(differs).and(meaning)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +38,7 @@ enum Mark {
     None,
 }
 
-fn square(square: Square, scene: &Scene<'_>, pen: Pen) -> String {
+fn square(square: Square, scene: &Scene<'_>, pen: Pen) -> Line {
     let mark = if scene.differs.contains(square) {
         Mark::Differs
     } else if scene.last_move.contains(square) {
@@ -54,25 +55,25 @@ fn square(square: Square, scene: &Scene<'_>, pen: Pen) -> String {
     let white = piece.is_some_and(|piece| piece.color == Color::White);
     let (dark, text) = (square.is_dark(), figure);
     if pen.colors {
-        painted(text, mark, dark, white, pen)
+        painted(text, mark, dark, white)
     } else {
         cell(text, mark, dark, pen)
     }
 }
 
-fn cell(text: char, mark: Mark, dark: bool, pen: Pen) -> String {
+fn cell(text: char, mark: Mark, dark: bool, pen: Pen) -> Line {
     if pen.colors {
-        return painted(text, mark, dark, false, pen);
+        return painted(text, mark, dark, false);
     }
-    match mark {
+    Line::from(match mark {
         Mark::Differs => format!("({text})"),
         Mark::LastMove => format!("[{text}]"),
         Mark::None => format!(" {text} "),
-    }
+    })
 }
 
 /// Grounds on which both white and black ink can be read.
-fn painted(text: char, mark: Mark, dark: bool, white: bool, pen: Pen) -> String {
+fn painted(text: char, mark: Mark, dark: bool, white: bool) -> Line {
     let ground = match (mark, dark) {
         (Mark::Differs, _) => 167,
         (Mark::LastMove, true) => 94,
@@ -84,7 +85,7 @@ fn painted(text: char, mark: Mark, dark: bool, white: bool, pen: Pen) -> String 
     let style = Style::new()
         .bg_color(Some(Ansi256Color(ground).into()))
         .fg_color(Some(Ansi256Color(ink).into()));
-    pen.paint(style.bold(), &format!(" {text} "))
+    Line::default().and_styled(style.bold(), format!(" {text} "))
 }
 
 /// On coloured ground both sides have the full figures, in their colours; else White's are outlines.
@@ -140,9 +141,10 @@ mod tests {
                 ascii: true,
             },
         );
-        assert_eq!(lines[1], " 8  r  n  b  q  k  b ( ) r  8");
-        assert_eq!(lines[5], " 4     .     . [P] .     .  4");
-        assert_eq!(lines[7], " 2  P  P  P  P [ ] P  P  P  2");
+        let text = |line: usize| lines[line].to_string();
+        assert_eq!(text(1), " 8  r  n  b  q  k  b ( ) r  8");
+        assert_eq!(text(5), " 4     .     . [P] .     .  4");
+        assert_eq!(text(7), " 2  P  P  P  P [ ] P  P  P  2");
     }
 
     #[test]
@@ -150,7 +152,10 @@ mod tests {
         let placement = Board::new();
         for ascii in [true, false] {
             let lines = lines(&scene(&placement), Pen { colors: false, ascii });
-            assert!(lines.iter().all(|line| line.chars().count() <= 29), "{lines:#?}");
+            assert!(
+                lines.iter().all(|line| line.to_string().chars().count() <= 29),
+                "{lines:#?}"
+            );
             assert_eq!(lines.len(), 10);
         }
     }

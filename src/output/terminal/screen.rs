@@ -2,12 +2,15 @@
 
 use std::io::{self, Write};
 
+use super::Line;
+
 /// The terminal's second screen: what was on the first one is there again afterwards, whatever ends the program in
 /// an orderly way.
 #[derive(Debug)]
 pub struct Screen<W: Write> {
     out: W,
     shown: String,
+    given_back: bool,
 }
 
 /// Second screen, no cursor, no line wrapping.
@@ -29,6 +32,7 @@ impl<W: Write> Screen<W> {
         Ok(Self {
             out,
             shown: String::new(),
+            given_back: false,
         })
     }
 
@@ -37,7 +41,8 @@ impl<W: Write> Screen<W> {
     /// # Errors
     ///
     /// When the terminal is gone.
-    pub fn show(&mut self, lines: &[String]) -> io::Result<()> {
+    pub fn show(&mut self, lines: &[Line]) -> io::Result<()> {
+        let lines: Vec<String> = lines.iter().map(Line::to_string).collect();
         let frame = lines.join(CLEAR_REST_OF_LINE);
         if frame != self.shown {
             write!(self.out, "{HOME}{frame}{CLEAR_REST}")?;
@@ -46,13 +51,33 @@ impl<W: Write> Screen<W> {
         }
         Ok(())
     }
+
+    /// Gives the terminal back and prints lines that stay there.
+    ///
+    /// # Errors
+    ///
+    /// When the terminal is gone.
+    pub fn leave(mut self, lines: &[Line]) -> io::Result<()> {
+        self.give_back()?;
+        for line in lines {
+            writeln!(self.out, "{line}")?;
+        }
+        self.out.flush()
+    }
+
+    fn give_back(&mut self) -> io::Result<()> {
+        if !core::mem::replace(&mut self.given_back, true) {
+            write!(self.out, "{LEAVE}")?;
+            self.out.flush()?;
+        }
+        Ok(())
+    }
 }
 
 impl<W: Write> Drop for Screen<W> {
     fn drop(&mut self) {
         // Nothing can be done about a terminal that is gone.
-        let _ = write!(self.out, "{LEAVE}");
-        let _ = self.out.flush();
+        let _ = self.give_back();
     }
 }
 
@@ -63,11 +88,21 @@ mod tests {
     #[test]
     fn terminal_is_given_back_and_nothing_is_drawn_twice() {
         let mut out = Vec::new();
+        let lines = [Line::from("one"), Line::from("two")];
         let mut screen = Screen::enter(&mut out).unwrap();
-        screen.show(&["one".to_owned(), "two".to_owned()]).unwrap();
-        screen.show(&["one".to_owned(), "two".to_owned()]).unwrap();
+        screen.show(&lines).unwrap();
+        screen.show(&lines).unwrap();
         drop(screen);
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text, format!("{ENTER}{HOME}one\x1b[K\r\ntwo{CLEAR_REST}{LEAVE}"));
+    }
+
+    #[test]
+    fn last_lines_stay_on_the_first_screen() {
+        let mut out = Vec::new();
+        let screen = Screen::enter(&mut out).unwrap();
+        screen.leave(&[Line::from("mate")]).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text, format!("{ENTER}{LEAVE}mate\n"));
     }
 }

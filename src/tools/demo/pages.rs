@@ -9,8 +9,9 @@ use crate::events::ExplainedEvent;
 use {
     crate::config::{self, Config},
     crate::daemon::sights::sight,
-    crate::events::Event,
+    crate::events::{Event, LIVE_STREAM},
     crate::feeds::{FeedSettings, Feeds, Role, Setup, ToHall, user_line},
+    crate::journal::Journal,
     crate::output::broadcast::EventFacts,
     crate::output::mqtt::payload::ClockPicture,
     crate::position::Seen,
@@ -33,8 +34,11 @@ pub(super) struct Pages {
     /// What people do at the desk.
     #[cfg(target_os = "linux")]
     setups: mpsc::Receiver<Setup>,
+    /// Keeps the games for "Past games" at the desk; closed before its folder is removed.
     #[cfg(target_os = "linux")]
-    _folder: Option<Folder>,
+    journal: Journal,
+    #[cfg(target_os = "linux")]
+    _folder: Folder,
     addresses: Vec<String>,
 }
 
@@ -78,24 +82,21 @@ fn free(usual: u16) -> Option<SocketAddr> {
     free(usual).or_else(|_| free(0)).ok()
 }
 
-/// The desk at an address, which has its files in that folder.
+/// The configuration with a desk at that address, whose users are in a file in that folder.
 #[cfg(target_os = "linux")]
-fn desk(listen: SocketAddr, folder: &Path) -> Result<Config> {
+fn desk(listen: SocketAddr, folder: &Path, config: Config) -> Result<Config> {
     let users_file = folder.join("users");
     let (name, password) = LOGIN;
     let line = user_line(name, Role::Operator, password)?;
     fs::write(&users_file, line + "\n").with_context(|| format!("cannot write {}", users_file.display()))?;
-    let mut config = Config {
+    Ok(Config {
         desk: Some(config::Desk {
             listen,
             users_file,
             user_header: None,
         }),
-        ..Config::default()
-    };
-    // There are no past games: the journal of this computer is none of the demonstration's.
-    config.daemon.state_directory = Some(folder.to_owned());
-    Ok(config)
+        ..config
+    })
 }
 
 #[cfg(target_os = "linux")]
@@ -104,11 +105,16 @@ impl Pages {
     ///
     /// # Errors
     ///
-    /// When there is no room for the file with the desk's user.
+    /// When there is no room for the file with the desk's user or for the journal.
     pub(super) fn start() -> Result<Self> {
         let wall = free(WALL);
         let folder = Folder::new()?;
-        let desk = free(DESK).map(|address| desk(address, &folder.0)).transpose()?;
+        // Past games are those of the demonstration, not of this computer's journal.
+        let mut config = Config::default();
+        config.daemon.state_directory = Some(folder.0.clone());
+        let journal = Journal::open(&config.journal_file())?;
+        let desk = free(DESK).map(|address| desk(address, &folder.0, config));
+        let desk = desk.transpose()?;
         let named = |address: SocketAddr| format!("http://{address}/");
         let (name, password) = LOGIN;
         let of_wall = wall.map(|address| format!("In a browser: {}", named(address)));
@@ -130,24 +136,33 @@ impl Pages {
         Ok(Self {
             feeds,
             setups,
-            _folder: Some(folder),
+            journal,
+            _folder: folder,
             addresses: of_wall.into_iter().chain(of_desk).collect(),
         })
     }
 
-    /// Shows what came of a step of a recording, as if it happened now.
-    pub(super) fn show(&mut self, part: &Part, said: &[ExplainedEvent]) {
-        let Some(board) = part.board() else { return };
+    /// Keeps and shows what came of a step of a recording, as if it happened now.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be written.
+    pub(super) fn show(&mut self, part: &Part, said: &[ExplainedEvent]) -> Result<()> {
+        let Some(board) = part.board() else { return Ok(()) };
         let now = wall_time();
         let events = said.iter().map(|said| Event {
             ts: now,
             at: None,
+            stream: LIVE_STREAM.to_owned(),
             board: part.name.clone(),
             // The recordings were made on the same day, and their games are called the same.
             game: said.event.game.as_ref().map(|game| part.game(game)),
             ..said.event.clone()
         });
         let events: Vec<Event> = events.collect();
+        if !events.is_empty() {
+            self.journal.append(&events)?;
+        }
         let clock = ClockPicture {
             as_of: Some(now),
             ..ClockPicture::new(board.tracker().clock())
@@ -159,6 +174,7 @@ impl Pages {
         self.feeds.see(now, sight);
         self.feeds.take(now, &events);
         self.feeds.take_clock(now, &part.name, clock);
+        Ok(())
     }
 
     /// Waits for something that somebody does at the desk, and does it. May be dropped and called again.
@@ -178,7 +194,7 @@ impl Pages {
         let answered = match parts.iter_mut().find(|part| part.name == board) {
             Some(part) => {
                 let (answered, said) = part.command(&command)?;
-                self.show(part, &said);
+                self.show(part, &said)?;
                 answered
             }
             None => Answer {
@@ -203,7 +219,10 @@ impl Pages {
     }
 
     #[expect(clippy::unused_self, reason = "as where they are served")]
-    pub(super) fn show(&mut self, _: &Part, _: &[ExplainedEvent]) {}
+    #[expect(clippy::unnecessary_wraps, reason = "as where they are served")]
+    pub(super) fn show(&mut self, _: &Part, _: &[ExplainedEvent]) -> Result<()> {
+        Ok(())
+    }
 
     #[expect(clippy::unused_self, reason = "as where they are served")]
     pub(super) async fn obey(&mut self, _: &mut [Part]) -> Result<()> {

@@ -1,6 +1,7 @@
 //! A recording of the demonstration on a board of its own.
 
 use anyhow::Result;
+use serde_json::json;
 
 use super::Act;
 use crate::events::ExplainedEvent;
@@ -15,6 +16,8 @@ pub(super) struct Part {
     pub(super) name: String,
     stream: &'static str,
     pub(super) replay: Replay<&'static [u8]>,
+    /// The command that names the players; `None` once it was given.
+    naming: Option<Command>,
 }
 
 impl Part {
@@ -24,7 +27,23 @@ impl Part {
             name: format!("board-{number}"),
             stream: act.stream,
             replay: Replay::new(act.capture, act.stream)?,
+            naming: Some(naming(act.players)?),
         })
+    }
+
+    /// Does the next step of the recording. As soon as its board is there, its players are named.
+    ///
+    /// # Errors
+    ///
+    /// When the recording is damaged.
+    pub(super) fn step(&mut self) -> Result<Vec<ExplainedEvent>> {
+        let mut said = self.replay.step()?;
+        if self.board().is_some()
+            && let Some(naming) = self.naming.take()
+        {
+            said.extend(self.command(&naming)?.1);
+        }
+        Ok(said)
     }
 
     pub(super) fn board(&self) -> Option<&Board> {
@@ -45,4 +64,10 @@ impl Part {
         let board = self.board().map(|board| board.name().to_owned());
         self.replay.command(&board.unwrap_or_default(), command)
     }
+}
+
+/// The command that names the players of a board.
+fn naming((white, black): (&str, &str)) -> Result<Command> {
+    let text = json!({"id": "players", "do": "set_players", "by": "demo", "white": white, "black": black});
+    Ok(Command::parse(&text.to_string())?)
 }

@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use shakmaty::Bitboard;
 
 use super::broker::Broker;
-use super::{Act, Speed, Venue};
+use super::{Act, Speed};
 use crate::clock::ClockFace;
 use crate::events::record::Games;
 use crate::events::{EventKind, ExplainedEvent};
 use crate::hall::Board;
 use crate::laws::Severity;
 use crate::output::mqtt::Message;
-use crate::output::terminal::{self, Pen, Scene};
+use crate::output::terminal::{self, Line, Pen, Scene};
 use crate::output::wrap::wrapped;
 
 /// Everything on the screen.
@@ -128,27 +128,34 @@ impl Stage {
     }
 
     /// The whole screen.
-    pub(super) fn frame(&self) -> Vec<String> {
+    pub(super) fn frame(&self) -> Vec<Line> {
         let mut lines = vec![
-            format!(" {}", self.title()),
-            format!(" {}", self.speed()),
-            String::new(),
+            format!(" {}", self.title()).into(),
+            format!(" {}", self.speed()).into(),
+            Line::default(),
         ];
         lines.extend(terminal::draw(&self.scene(), self.pen));
-        lines.push(String::new());
+        lines.push(Line::default());
         // A terminal of 24 lines has no room for all of it.
         if self.remark.is_empty() {
-            lines.push(format!(" {}", terminal::legend(self.pen)));
-            lines.push(String::new());
+            lines.push(Line::from(" ").followed_by(terminal::legend(self.pen)));
+            lines.push(Line::default());
             if let Some((topic, payload)) = &self.published {
-                lines.push(format!(" {topic}"));
-                lines.push(format!("   {payload}"));
-                lines.push(String::new());
+                lines.push(format!(" {topic}").into());
+                lines.push(format!("   {payload}").into());
+                lines.push(Line::default());
             }
-            lines.extend(self.subscribe());
+            lines.extend(self.subscribe().into_iter().map(Line::from));
         } else {
-            lines.extend(self.remark.iter().cloned());
+            lines.extend(self.remark.iter().cloned().map(Line::from));
         }
+        lines
+    }
+
+    /// The board at the end, with an empty line below.
+    pub(super) fn last_frame(&self) -> Vec<Line> {
+        let mut lines = terminal::draw(&self.scene(), self.pen);
+        lines.push(Line::default());
         lines
     }
 
@@ -195,28 +202,21 @@ impl Stage {
         }
     }
 
-    /// Prints the end of the demonstration; on a terminal the last frame as well, which leaving the alternate screen
-    /// has removed.
-    pub(super) fn farewell(&self, out: &mut impl Write, venue: Venue, wait: bool) -> io::Result<()> {
-        if venue != Venue::Paper {
-            for line in terminal::draw(&self.scene(), self.pen) {
-                writeln!(out, "{line}")?;
-            }
-            writeln!(out)?;
-        }
+    /// Prints the end of the demonstration; `stays` if it goes on until Ctrl-C.
+    pub(super) fn farewell(&self, out: &mut impl Write, stays: bool) -> io::Result<()> {
         if let Some(outcome) = &self.outcome {
             writeln!(out, "The first game: {outcome}")?;
         }
-        if !self.pages.is_empty() && wait {
+        if !self.pages.is_empty() && stays {
             writeln!(
                 out,
-                "\nUntil Ctrl-C it can be looked at, and an illegal move can be judged:"
+                "\nThe pages stay until Ctrl-C; an illegal move waits at the desk to be judged:"
             )?;
             for page in &self.pages {
                 writeln!(out, "  {page}")?;
             }
         }
-        if !self.pages.is_empty() && !wait {
+        if !self.pages.is_empty() && !stays {
             writeln!(
                 out,
                 "\nTo judge an illegal move at the arbiter's desk, in a browser:"
@@ -225,7 +225,7 @@ impl Stage {
         }
         writeln!(out, "\nTo replay a recording from your own board:")?;
         writeln!(out, "  kiebitz replay FILE.pcapng")?;
-        match (self.port, wait) {
+        match (self.port, stays) {
             (Some(port), true) => {
                 writeln!(out, "\nThe broker keeps running on port {port} until Ctrl-C:")?;
                 writeln!(

@@ -140,7 +140,7 @@ async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
         "4",
     ];
     let board = Program::start(hall.path(), &emulate);
-    until("the illegal move is told", 60, &hall, async || {
+    until("the illegal move is told", &hall, async || {
         let is_on = lamp(&listener).last().is_some_and(|to| to == "ON");
         is_on && others.times("illegal_move", "raised") == 1 && others.see(|held| held.phone.len() == 1)
     })
@@ -153,7 +153,7 @@ async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
         "{{\"id\":\"1\",\"do\":\"close_incident\",\"incident\":{incident},\"decision\":\"they play on\"}}"
     );
     listener.send("kiebitz/boards/board-1/command", &decision, false, None);
-    until("the illegal move is over", 60, &hall, async || {
+    until("the illegal move is over", &hall, async || {
         others.see(|held| held.phone.len() >= 2) && others.times("illegal_move", "cleared") == 1
     })
     .await;
@@ -176,7 +176,7 @@ async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
         assert_eq!((&raised["white"], &raised["table"]), (&"Adler".into(), &1.into()));
     });
     drop(board);
-    until("the board is missed", 60, &hall, async || {
+    until("the board is missed", &hall, async || {
         others.times("board_disconnected", "raised") == 1
             && lamp(&listener).last().is_some_and(|to| to == "ON")
     })
@@ -184,12 +184,12 @@ async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
     let before = lamp(&listener).len();
     drop(daemon);
     let daemon = hall.daemon();
-    until("the lamp is told again", 60, &hall, async || {
+    until("the lamp is told again", &hall, async || {
         lamp(&listener).get(before).is_some_and(|to| to == "ON")
     })
     .await;
     let board = Program::start(hall.path(), &emulate);
-    until("the board is back", 60, &hall, async || {
+    until("the board is back", &hall, async || {
         others.times("board_disconnected", "cleared") == 1
             && lamp(&listener).last().is_some_and(|to| to == "OFF")
     })
@@ -249,12 +249,11 @@ async fn a_broker_that_is_lost_raises_an_alarm_until_it_is_back() {
         serde_json::from_str(&text).unwrap_or_default()
     };
     let is_well = async || health().await["outputs"]["broker"]["last"].is_string();
-    until("the broker is well", 30, &hall, is_well).await;
+    until("the broker is well", &hall, is_well).await;
     let at = broker.address().to_string();
     broker.kill();
     until(
         "it is missed at once where outputs are shown",
-        30,
         &hall,
         async || {
             let health = health().await;
@@ -273,9 +272,9 @@ async fn a_broker_that_is_lost_raises_an_alarm_until_it_is_back() {
                 .count()
         })
     };
-    until("somebody is told", 120, &hall, async || of_broker("raised") == 1).await;
+    until("somebody is told", &hall, async || of_broker("raised") == 1).await;
     broker.start_again().await;
-    until("it is over", 60, &hall, async || of_broker("cleared") == 1).await;
+    until("it is over", &hall, async || of_broker("cleared") == 1).await;
     assert_eq!(of_broker("raised"), 1, "once");
     assert_eq!(health().await["outputs"]["broker"]["ok"], true);
     daemon.stop();

@@ -131,13 +131,13 @@ async fn webhooks_get_the_round_and_every_event_over_troubles_and_a_kill() {
         "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--links", "links",
     ];
     let boards = Program::start(hall.path(), &emulate);
-    until("the first events", 60, &hall, async || {
+    until("the first events", &hall, async || {
         club.see(|held| held.events.values().any(|event| event["type"] == "move.made"))
     })
     .await;
     drop(daemon);
     let daemon = hall.daemon();
-    until("all moves of the round", 180, &hall, async || {
+    until("all moves of the round", &hall, async || {
         let text = club.see(|held| held.rounds.get(&4).cloned()).unwrap_or_default();
         text.contains("Qxf7#") && text.contains("b6")
     })
@@ -160,9 +160,9 @@ async fn webhooks_get_the_round_and_every_event_over_troubles_and_a_kill() {
                 })
             })
     };
-    until("every event of the games", 60, &hall, all).await;
+    until("every event of the games", &hall, all).await;
     let served = hall.served("round-4/games.pgn").await;
-    until("the last text", 20, &hall, async || {
+    until("the last text", &hall, async || {
         club.see(|held| held.rounds[&4] == served)
     })
     .await;

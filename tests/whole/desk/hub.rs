@@ -91,7 +91,7 @@ async fn commanded_until(
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
     };
-    let waited = tokio::time::timeout(Duration::from_secs(60), waiting).await;
+    let waited = tokio::time::timeout(crate::eventually::PATIENCE, waiting).await;
     assert!(waited.is_ok(), "not in time: {what}: {last:?}");
 }
 

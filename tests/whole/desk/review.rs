@@ -48,7 +48,7 @@ impl Reviewed {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let there = tokio::time::timeout(Duration::from_secs(20), there).await;
+        let there = tokio::time::timeout(crate::eventually::PATIENCE, there).await;
         assert!(there.is_ok(), "the desk is served");
         Self {
             kept,

@@ -244,7 +244,7 @@ async fn names_go_with_their_file_before_the_first_move() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let waited = tokio::time::timeout(Duration::from_secs(30), waiting).await;
+        let waited = tokio::time::timeout(crate::eventually::PATIENCE, waiting).await;
         assert!(waited.is_ok(), "{times} times, not {}", said());
     };
     let (status, report) = answered(put(&chief, "pairings/round 3.csv", ROUND)).await;

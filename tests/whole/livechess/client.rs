@@ -1,6 +1,5 @@
 //! A client of LiveChess, as such clients are written.
 
-use core::time::Duration;
 use std::collections::VecDeque;
 
 use futures_util::{SinkExt, StreamExt};
@@ -16,7 +15,8 @@ use super::Hall;
 pub(super) struct Client {
     socket: WebSocketStream<TcpStream>,
     last: u64,
-    events: VecDeque<Value>,
+    /// Told and not read yet.
+    pub(super) events: VecDeque<Value>,
     pub(super) seen: Seen,
 }
 
@@ -159,7 +159,7 @@ impl Client {
                 self.event().await;
             }
         };
-        let waited = tokio::time::timeout(Duration::from_secs(180), waiting).await;
+        let waited = tokio::time::timeout(crate::eventually::PATIENCE, waiting).await;
         assert!(waited.is_ok(), "not in time: {:?}\n{}", self.seen, hall.log());
     }
 }

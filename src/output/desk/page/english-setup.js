@@ -35,6 +35,7 @@ export const SETUP = {
     port: "on {port}",
     noPort: "not plugged in yet",
     serial: "serial number {serial}",
+    sameNumber: "{boards} reports the same number: each keeps its name at its port, so do not swap their cables, or name them by port in the settings",
     noClock: "no clock",
     lever: "clock's lever up on the {side}",
     noTable: "no table",

@@ -35,6 +35,7 @@ export const SETUP = {
     port: "an {port}",
     noPort: "noch nicht angeschlossen",
     serial: "Seriennummer {serial}",
+    sameNumber: "{boards} meldet dieselbe Nummer: Jedes behält seinen Namen an seinem Anschluss; die Kabel also nicht vertauschen, oder die Bretter in den Einstellungen nach Anschluss benennen",
     noClock: "keine Uhr",
     lever: "Hebel der Uhr {side} oben",
     noTable: "kein Tisch",

@@ -48,10 +48,11 @@ function about(deed, board) {
 }
 
 /** What is known of a board, in words. */
-function facts({ connected, port, serial, battery, lever }, isHub) {
+function facts({ connected, port, serial, same_number, battery, lever }, isHub) {
   const { boards } = words.setup;
   const parts = [port ? fill(boards.port, { port }) : boards.noPort];
   if (serial) parts.push(fill(boards.serial, { serial }));
+  if (same_number.length > 0) parts.push(fill(boards.sameNumber, { boards: same_number.join(", ") }));
   if (battery !== null) parts.push(fill(words.health.battery, { percent: battery }));
   // Levers are looked at beside the board.
   if (connected && !isHub) parts.push(lever === null ? boards.noClock : fill(boards.lever, { side: words.deeds[lever] }));

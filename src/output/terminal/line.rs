@@ -1,0 +1,91 @@
+//! Lines with the program's own styles.
+
+use core::fmt::{self, Display, Formatter};
+
+use anstyle::Style;
+
+use crate::shown::escaped_line;
+
+/// A line of text, parts of which have a style.
+///
+/// Its text may come from anybody: when the line is displayed, control characters in the text are escaped, and the
+/// program's styles are put around the result. So a line goes to a terminal as it is displayed, and not through
+/// [`Shown`](crate::shown::Shown), which would escape the styles as well.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Line {
+    spans: Vec<(Style, String)>,
+}
+
+impl Line {
+    /// Appends text without a style.
+    #[must_use]
+    pub fn and(self, text: impl Into<String>) -> Self {
+        self.and_styled(Style::new(), text)
+    }
+
+    /// Appends text in a style.
+    #[must_use]
+    pub fn and_styled(mut self, style: Style, text: impl Into<String>) -> Self {
+        self.spans.push((style, text.into()));
+        self
+    }
+
+    /// Appends another line.
+    #[must_use]
+    pub fn followed_by(mut self, line: Self) -> Self {
+        self.spans.extend(line.spans);
+        self
+    }
+
+    /// The line without unstyled space at its end.
+    #[must_use]
+    pub fn trimmed(mut self) -> Self {
+        while let Some((style, text)) = self.spans.last_mut() {
+            if *style != Style::new() {
+                break;
+            }
+            text.truncate(text.trim_end().len());
+            if !text.is_empty() {
+                break;
+            }
+            self.spans.pop();
+        }
+        self
+    }
+}
+
+impl<T: Into<String>> From<T> for Line {
+    fn from(text: T) -> Self {
+        Self::default().and(text)
+    }
+}
+
+impl Display for Line {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (style, text) in &self.spans {
+            write!(f, "{style}{}{style:#}", escaped_line(text))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn styles_are_sent_and_control_characters_are_shown() {
+        let obeyed = "a\u{1b}[8mb\u{9b}2J\n";
+        let line = Line::from(obeyed).and_styled(Style::new().bold(), obeyed);
+        let shown = "a\\u001b[8mb\\u009b2J\\u000a";
+        assert_eq!(line.to_string(), format!("{shown}\u{1b}[1m{shown}\u{1b}[0m"));
+    }
+
+    #[test]
+    fn only_space_without_a_style_is_trimmed() {
+        let line = || Line::from("a ").and_styled(Style::new().bold(), " b ");
+        assert_eq!(line().and("  ").and(" ").trimmed(), line());
+        assert_eq!(Line::from(" a  ").trimmed(), Line::from(" a"));
+        assert_eq!(Line::from("  ").trimmed(), Line::default());
+    }
+}
