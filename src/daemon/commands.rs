@@ -10,7 +10,8 @@ use crate::feeds::Setup;
 use crate::hall::Hall;
 use crate::journal::{Journal, JournalError};
 use crate::output::mqtt::{Message, Received, is_level_of};
-use crate::referee::command::{Answer, Command};
+use crate::referee::command::{Answer, Command, Paired};
+use crate::tournament::seating::Seating;
 
 /// Takes commands.
 #[derive(Debug)]
@@ -90,6 +91,7 @@ impl Commands {
                 ok: error.is_none(),
                 note: note.clone(),
                 error: error.clone(),
+                standing: None,
             },
         };
         self.remember((event.board.clone(), id.clone()), done);
@@ -113,10 +115,16 @@ impl Commands {
     }
 
     /// Carries out a command at `now`. Returns an answer that is to be published after the events that follow.
-    pub(super) fn carry_out(&mut self, now: Timestamp, hall: &mut Hall, said: Said) -> Option<Message> {
+    pub(super) fn carry_out(
+        &mut self,
+        now: Timestamp,
+        hall: &mut Hall,
+        seating: &Seating,
+        said: Said,
+    ) -> Option<Message> {
         match said {
             Said::ToBroker(received) => {
-                let answer = self.answer(now, hall, &received);
+                let answer = self.answer(now, hall, seating, &received);
                 tell(&received.board, &answer);
                 Some(received.reply.message(&answer))
             }
@@ -125,7 +133,7 @@ impl Commands {
             // Nobody waits for it any more, and was told so.
             Said::SetUp(setup) if setup.answer.is_closed() => None,
             Said::SetUp(setup) => {
-                let answer = self.once(now, hall, setup.board.clone(), setup.command);
+                let answer = self.once(now, hall, seating, setup.board.clone(), setup.command);
                 tell(&setup.board, &answer);
                 let _ = setup.answer.send(Ok(answer));
                 None
@@ -133,7 +141,7 @@ impl Commands {
         }
     }
 
-    fn answer(&mut self, now: Timestamp, hall: &mut Hall, received: &Received) -> Answer {
+    fn answer(&mut self, now: Timestamp, hall: &mut Hall, seating: &Seating, received: &Received) -> Answer {
         let command = match read(received) {
             Ok(command) => command,
             Err(refused) => return refused,
@@ -141,15 +149,23 @@ impl Commands {
         let names = hall.names_of_boards();
         let board = names.into_iter().find(|name| is_level_of(&received.board, name));
         let board = board.unwrap_or_else(|| received.board.clone());
-        self.once(now, hall, board, command)
+        self.once(now, hall, seating, board, command)
     }
 
     /// Carries out a command, unless that was done before.
-    fn once(&mut self, now: Timestamp, hall: &mut Hall, board: String, command: Command) -> Answer {
+    fn once(
+        &mut self,
+        now: Timestamp,
+        hall: &mut Hall,
+        seating: &Seating,
+        board: String,
+        mut command: Command,
+    ) -> Answer {
         let key = (board, command.id.clone());
         if let Some(done) = self.done.get(&key) {
             return done.again(&command);
         }
+        seating.complete(&mut command);
         let answer = hall.command(now, &key.0, &command);
         if hall.board(&key.0).is_some() {
             let done = Done {
@@ -178,8 +194,8 @@ impl Commands {
 impl Done {
     /// The answer to a command that has the id of this one.
     fn again(&self, command: &Command) -> Answer {
-        let same =
-            (self.action, &*self.by, &self.arguments) == (command.action, &*command.by, &command.arguments);
+        let same = (self.action, &*self.by, as_sent(&self.arguments))
+            == (command.action, &*command.by, as_sent(&command.arguments));
         if same {
             return self.answer.clone();
         }
@@ -191,6 +207,15 @@ impl Done {
             ),
         )
     }
+}
+
+/// The arguments of a command without what kiebitz has added.
+fn as_sent(arguments: &serde_json::Value) -> serde_json::Value {
+    let mut arguments = arguments.clone();
+    if let serde_json::Value::Object(fields) = &mut arguments {
+        fields.remove(Paired::FIELD);
+    }
+    arguments
 }
 
 /// The commands among the last events of all boards, the oldest first.
@@ -248,6 +273,7 @@ const fn refused(id: Option<String>, error: String) -> Answer {
         ok: false,
         note: None,
         error: Some(error),
+        standing: None,
     }
 }
 
@@ -287,7 +313,7 @@ mod tests {
             let said = Said::ToBroker(received);
             let message = self
                 .commands
-                .carry_out(NOW, &mut self.hall, said)
+                .carry_out(NOW, &mut self.hall, &Seating::default(), said)
                 .expect("an answer");
             serde_json::from_slice(&message.payload).expect("JSON")
         }

@@ -180,7 +180,7 @@ impl Desk {
                     if let Said::Resend(received) = &said {
                         self.resend.answer(received, self.hall.names_of_boards());
                     }
-                    let answer = commands.carry_out(self.time.now(), &mut self.hall, said);
+                    let answer = commands.carry_out(self.time.now(), &mut self.hall, self.pairings.seating(), said);
                     self.answers.extend(answer);
                 }
                 () = self.time.until(due) => {}

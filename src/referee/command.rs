@@ -4,7 +4,9 @@
 //! a replay takes it in at that time again. Each command is answered, and is an event in its board's stream.
 
 mod announced;
+mod decision;
 mod file;
+mod naming;
 mod refusal;
 
 use kiebitz_hardware::Timestamp;
@@ -15,10 +17,12 @@ use shakmaty::Color;
 use thiserror::Error;
 
 use crate::clock::Side;
-use crate::events::{Action, EventKind, PlayerFacts, Players, color};
+use crate::events::{Action, EventKind, Players, color};
 use crate::laws::{ClaimKind, ClaimRuling, Language};
 pub use announced::Announced;
+pub use decision::Standing;
 pub use file::{CommandFile, Timed};
+pub use naming::{Change, FactsChange, Paired};
 pub use refusal::Refusal;
 
 /// A command for one board.
@@ -77,20 +81,30 @@ pub enum Order {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetPlayers {
-    /// White's name; null: unknown.
-    pub white: Option<String>,
+    /// White's name; null: unknown. Without it the name stays.
+    #[serde(default)]
+    pub white: Change<String>,
     /// Black's name.
-    pub black: Option<String>,
-    /// What else is known of White; without it what was known of a player of the same name.
-    pub white_player: Option<Box<PlayerFacts>>,
+    #[serde(default)]
+    pub black: Change<String>,
+    /// What else is known of White; null: nothing, as of another person. What is left out stays.
+    #[serde(default)]
+    pub white_player: Change<Box<FactsChange>>,
     /// What else is known of Black.
-    pub black_player: Option<Box<PlayerFacts>>,
+    #[serde(default)]
+    pub black_player: Change<Box<FactsChange>>,
     /// The round that they are paired in, from 1; without it that of the players before.
     pub round: Option<u32>,
     /// Their table in it, from 1.
     pub table: Option<u32>,
     /// The game's id; without it the game being played, else the next one.
     pub game: Option<String>,
+    /// Whether the players sat right and the names were wrong, where the two names are exchanged. False: the players have
+    /// each other's pieces, as without it.
+    pub correction: Option<bool>,
+    /// What the pairing files have of the players that are named.
+    #[serde(default)]
+    pub paired: Paired,
 }
 
 /// `set_time_control`.
@@ -111,6 +125,9 @@ pub struct SetResult {
     pub reason: Option<String>,
     /// The game's id; without it the game being played, else the last one.
     pub game: Option<String>,
+    /// Whether it takes the place of a result that another arbiter has set.
+    #[serde(default)]
+    pub replace: bool,
 }
 
 /// `set_position`.
@@ -119,6 +136,9 @@ pub struct SetResult {
 pub struct SetPosition {
     /// The position, with the side to move.
     pub fen: String,
+    /// Whether it may take back moves that another arbiter has entered.
+    #[serde(default)]
+    pub replace: bool,
 }
 
 /// `correct_moves`.
@@ -132,6 +152,9 @@ pub struct CorrectMoves {
     pub from: u32,
     /// The game's id; without it the game being played, else the last one.
     pub game: Option<String>,
+    /// Whether they may take the place of moves that another arbiter has entered.
+    #[serde(default)]
+    pub replace: bool,
 }
 
 /// `close_incident`.
@@ -144,6 +167,9 @@ pub struct CloseIncident {
     pub decision: Option<String>,
     /// Whether it counts as an offence of the player; without it as the edition has it.
     pub counts: Option<bool>,
+    /// Whether it takes the place of another arbiter's decision.
+    #[serde(default)]
+    pub replace: bool,
 }
 
 /// `annotate`.
@@ -226,6 +252,9 @@ pub struct DecideClaim {
     pub ruling: ClaimRuling,
     /// The claim's number as an incident; without it the last one that is open.
     pub incident: Option<u64>,
+    /// Whether it takes the place of another arbiter's decision.
+    #[serde(default)]
+    pub replace: bool,
 }
 
 /// A text that is not a command.
@@ -266,11 +295,16 @@ pub struct Answer {
     /// Why nothing was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What another arbiter has decided, if that is why nothing was done: `replace` takes its place.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub standing: Option<Standing>,
 }
 
 impl Command {
     /// Who gave a command that names nobody.
     pub const ARBITER: &str = "arbiter";
+    /// Who gives the commands that follow from the pairing files.
+    pub const PAIRINGS: &str = "pairings";
 
     /// Reads a command. Its board and its time are not part of the text: they come from its carrier.
     ///
@@ -301,15 +335,16 @@ impl Command {
     /// The answer to it.
     #[must_use]
     pub fn answer(&self, outcome: Result<Option<String>, &Refusal>, language: Language) -> Answer {
-        let (note, error) = match outcome {
-            Ok(note) => (note, None),
-            Err(refusal) => (None, Some(refusal.text(language))),
+        let (note, error, standing) = match outcome {
+            Ok(note) => (note, None, None),
+            Err(refusal) => (None, Some(refusal.text(language)), refusal.standing()),
         };
         Answer {
             id: Some(self.id.clone()),
             ok: error.is_none(),
             note,
             error,
+            standing: standing.cloned(),
         }
     }
 }
@@ -336,22 +371,6 @@ impl Command {
             order: order(*action, arguments).ok()?,
             arguments: arguments.clone(),
         })
-    }
-}
-
-impl SetPlayers {
-    /// Who plays, where those were named `before`.
-    #[must_use]
-    pub fn players(&self, before: Option<&Players>) -> Players {
-        let players = Players {
-            white: self.white.clone(),
-            black: self.black.clone(),
-            white_player: self.white_player.clone(),
-            black_player: self.black_player.clone(),
-            round: self.round,
-            table: self.table,
-        };
-        players.over(before)
     }
 }
 

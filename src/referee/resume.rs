@@ -33,6 +33,7 @@ impl Referee {
             settled: record.settled,
             completed: record.completed.map(|by| (by, record.clock, record.elapsed_ms)),
             offered: Offered::default(),
+            entered: record.entered,
         });
         let published: Vec<LineEntry> = entries.collect();
         let expected = line.into_iter().zip(&published);

@@ -12,12 +12,12 @@ use kiebitz_hardware::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::Tournament;
-use crate::events::{Action, EndReason, Event, EventKind, GameResult, Players};
+use crate::events::{Action, EndReason, Event, EventKind, GameResult, PlayerFacts, Players};
 use crate::laws::{Rounds, TimeControl};
-use crate::referee::command::{Announced, Command, SetTable, StartRound};
+use crate::referee::command::{Announced, Change, Command, Order, Paired, SetTable, StartRound};
 
 /// Who gives the commands that follow from the pairings.
-pub const BY: &str = "pairings";
+pub const BY: &str = Command::PAIRINGS;
 
 /// Gives every board the pairing of its table.
 #[derive(Debug, Default)]
@@ -155,6 +155,29 @@ impl Seating {
             if ended.is_some() {
                 seat.end(ended);
             }
+        }
+    }
+
+    /// Adds to a `set_players` of a person what the files have of the players that it names: they may be others than the
+    /// players of the board.
+    pub fn complete(&self, command: &mut Command) {
+        let Order::SetPlayers(set) = &mut command.order else {
+            return;
+        };
+        if command.by == BY || set.paired != Paired::default() {
+            return;
+        }
+        let known = |name: &Change<String>| match name {
+            Change::Set(Some(name)) => self.tournament.named(name),
+            _ => None,
+        };
+        let (white, black) = (known(&set.white), known(&set.black));
+        set.paired = Paired { white, black };
+        if set.paired != Paired::default()
+            && let (Value::Object(fields), Ok(paired)) =
+                (&mut command.arguments, serde_json::to_value(&set.paired))
+        {
+            fields.insert(Paired::FIELD.to_owned(), paired);
         }
     }
 
@@ -430,6 +453,13 @@ fn set_players(players: &Players, place: &For) -> Option<Command> {
     let Value::Object(mut fields) = serde_json::to_value(players).ok()? else {
         return None;
     };
+    // What the files do not have is not known, whatever was known before.
+    for (field, facts) in [
+        ("white_player", &players.white_player),
+        ("black_player", &players.black_player),
+    ] {
+        fields.insert(field.to_owned(), facts.as_deref().map_or(Value::Null, all_facts));
+    }
     if let For::Over(game) = place {
         fields.insert("game".to_owned(), json!(game));
     }
@@ -441,6 +471,17 @@ fn set_players(players: &Players, place: &For) -> Option<Command> {
         ),
         fields,
     )
+}
+
+/// All that can be known of a player, with null for what is not.
+fn all_facts(facts: &PlayerFacts) -> Value {
+    json!({
+        "fide_id": facts.fide_id,
+        "title": facts.title,
+        "rating": facts.rating,
+        "federation": facts.federation,
+        "team": facts.team,
+    })
 }
 
 fn set_time_control(round: u32, table: u32, control: &str) -> Option<Command> {

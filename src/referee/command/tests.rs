@@ -15,6 +15,7 @@ fn a_command_says_who_asks_for_what() {
             result: "1-0".to_owned(),
             reason: Some("resignation".to_owned()),
             game: None,
+            replace: false,
         })
     );
     assert_eq!(
