@@ -222,7 +222,7 @@ async fn an_arbiter_commands_before_and_during_a_game() {
         )
     };
     let refused = hall.says("board-1", &other("5a", "")).await;
-    assert_eq!(refused["standing"]["by"], "arbiter (meier)", "{refused}");
+    assert_eq!(refused["standing"]["by"], "meier", "{refused}");
     assert_eq!(refused["standing"]["decision"], "0-1 resignation", "{refused}");
     assert!(
         refused["standing"]["at"].is_string() && error(&refused).contains("replace"),
