@@ -44,7 +44,7 @@ pub struct Command {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Order {
     /// These two play.
-    SetPlayers(SetPlayers),
+    SetPlayers(Box<SetPlayers>),
     /// They play with this time control.
     SetTimeControl(SetTimeControl),
     /// The game ended like this, or goes on.
@@ -297,7 +297,7 @@ pub struct Answer {
     pub error: Option<String>,
     /// What another arbiter has decided, if that is why nothing was done: `replace` takes its place.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub standing: Option<Standing>,
+    pub standing: Option<Box<Standing>>,
 }
 
 impl Command {
@@ -344,7 +344,7 @@ impl Command {
             ok: error.is_none(),
             note,
             error,
-            standing: standing.cloned(),
+            standing: standing.cloned().map(Box::new),
         }
     }
 }
@@ -407,7 +407,7 @@ fn order(action: Action, arguments: &Value) -> Result<Order, InvalidCommand> {
         })
     }
     Ok(match action {
-        Action::SetPlayers => Order::SetPlayers(read(action, arguments)?),
+        Action::SetPlayers => Order::SetPlayers(Box::new(read(action, arguments)?)),
         Action::SetTimeControl => Order::SetTimeControl(read(action, arguments)?),
         Action::SetResult => Order::SetResult(read(action, arguments)?),
         Action::SetPosition => Order::SetPosition(read(action, arguments)?),
