@@ -10,13 +10,14 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::pairings::Pairings;
 use super::recall::Recall;
-
 use crate::events::{Action, Event, EventKind, LIVE_STREAM};
 use crate::feeds::{Answered, Setup};
 use crate::hall::Hall;
 use crate::journal::{Journal, JournalError};
+use crate::laws::Language;
 use crate::output::mqtt::{Message, Received, Reply, is_level_of};
-use crate::referee::command::{Answer, Command, Order};
+use crate::referee::command::{Answer, Command, Order, Paired, Refusal, SetResult, Standing};
+use crate::tournament::seating::Seating;
 
 /// Takes commands.
 #[derive(Debug)]
@@ -137,6 +138,7 @@ impl Commands {
                 ok: error.is_none(),
                 note: note.clone(),
                 error: error.clone(),
+                standing: None,
             },
         };
         self.remember((event.board.clone(), id.clone()), done);
@@ -189,7 +191,7 @@ impl Commands {
                 command: setup.command,
                 answer_to: AnswerTo::Hall(setup.answer),
             },
-            Said::Recalled(asked) => return self.finish(now, hall, *asked),
+            Said::Recalled(asked) => return self.finish(now, hall, pairings, *asked),
         };
         let asked = match resolved(hall, pairings, asked) {
             Ok(asked) => asked,
@@ -206,24 +208,38 @@ impl Commands {
             // What cannot be asked for is refused as a game that is not known.
             Some(game) => match self.recall.ask(game, asked) {
                 Ok(()) => None,
-                Err(asked) => self.finish(now, hall, asked),
+                Err(asked) => self.finish(now, hall, pairings, asked),
             },
-            None => self.finish(now, hall, asked),
+            None => self.finish(now, hall, pairings, asked),
         }
     }
 
-    fn finish(&mut self, now: Timestamp, hall: &mut Hall, asked: Asked) -> Option<Message> {
-        let answer = self.once(now, hall, asked.board.clone(), asked.command);
+    fn finish(
+        &mut self,
+        now: Timestamp,
+        hall: &mut Hall,
+        pairings: &Pairings,
+        asked: Asked,
+    ) -> Option<Message> {
+        let answer = self.once(now, hall, pairings.seating(), asked.board.clone(), asked.command);
         tell(&asked.board, &answer);
         asked.answer_to.answer(answer)
     }
 
     /// Carries out a command, unless that was done before.
-    fn once(&mut self, now: Timestamp, hall: &mut Hall, board: String, command: Command) -> Answer {
+    fn once(
+        &mut self,
+        now: Timestamp,
+        hall: &mut Hall,
+        seating: &Seating,
+        board: String,
+        mut command: Command,
+    ) -> Answer {
         let key = (board, command.id.clone());
         if let Some(done) = self.done.get(&key) {
             return done.again(&command);
         }
+        seating.complete(&mut command);
         let answer = hall.command(now, &key.0, &command);
         if hall.board(&key.0).is_some() {
             let done = Done {
@@ -252,8 +268,8 @@ impl Commands {
 impl Done {
     /// The answer to a command that has the id of this one.
     fn again(&self, command: &Command) -> Answer {
-        let same =
-            (self.action, &*self.by, &self.arguments) == (command.action, &*command.by, &command.arguments);
+        let same = (self.action, &*self.by, as_sent(&self.arguments))
+            == (command.action, &*command.by, as_sent(&command.arguments));
         if same {
             return self.answer.clone();
         }
@@ -274,8 +290,9 @@ fn board_of(hall: &Hall, level: &str) -> String {
     board.unwrap_or_else(|| level.to_owned())
 }
 
-/// A command about a game goes to the board of that game. A result for a round and a table becomes one for the game that counts for them, on its board. The table itself gets it
-/// if no board has a game of that pairing. An error has the answer.
+/// A command about a game goes to the board of that game. A result for a round and a table becomes one for the game that
+/// counts for them, on its board. The table itself gets the result if no board has a game of that pairing. An error has
+/// the answer.
 fn resolved(hall: &Hall, pairings: &Pairings, mut asked: Asked) -> Result<Asked, (AnswerTo, Answer)> {
     // Whoever names a game need not know its board.
     let board = asked.command.game().and_then(|game| pairings.board_of(game));
@@ -301,6 +318,13 @@ fn resolved(hall: &Hall, pairings: &Pairings, mut asked: Asked) -> Result<Asked,
         let refused = refused(Some(asked.command.id.clone()), why);
         tell(&asked.board, &refused);
         return Err((asked.answer_to, refused));
+    } else if let Some(standing) = standing(pairings, (round, table), &asked.command.by, set) {
+        let language = Language::default();
+        let refused = asked
+            .command
+            .answer(Err(&Refusal::ResultDecided(standing)), language);
+        tell(&asked.board, &refused);
+        return Err((asked.answer_to, refused));
     } else if hall.board(&asked.board).is_none()
         && let Some(board) = hall.names_of_boards().into_iter().next()
     {
@@ -308,6 +332,25 @@ fn resolved(hall: &Hall, pairings: &Pairings, mut asked: Asked) -> Result<Asked,
         asked.board = board;
     }
     Ok(asked)
+}
+
+/// The entry of another arbiter that a result for a pairing without a game would replace unawares.
+fn standing(pairings: &Pairings, (round, table): (u32, u32), by: &str, set: &SetResult) -> Option<Standing> {
+    let entered = pairings.seating().entered(round, table)?;
+    if set.result == entered.result.as_str() {
+        return None;
+    }
+    let decision = format!("{} {}", entered.result, entered.reason);
+    Standing::against(Some(&entered.decided), by, set.replace, decision)
+}
+
+/// The arguments of a command without what kiebitz has added.
+fn as_sent(arguments: &serde_json::Value) -> serde_json::Value {
+    let mut arguments = arguments.clone();
+    if let serde_json::Value::Object(fields) = &mut arguments {
+        fields.remove(Paired::FIELD);
+    }
+    arguments
 }
 
 /// The commands among the last events of all boards, the oldest first.
@@ -365,6 +408,7 @@ const fn refused(id: Option<String>, error: String) -> Answer {
         ok: false,
         note: None,
         error: Some(error),
+        standing: None,
     }
 }
 

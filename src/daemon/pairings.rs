@@ -76,6 +76,11 @@ impl Pairings {
         Some(tournament)
     }
 
+    /// Who sits where.
+    pub(super) const fn seating(&self) -> &Seating {
+        &self.seating
+    }
+
     /// The round that boards get pairings of; `None`: there is none.
     pub(super) const fn round(&self) -> Option<u32> {
         self.seating.round()

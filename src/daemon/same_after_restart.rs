@@ -105,6 +105,7 @@ impl Script {
             by: DecidedBy::Board,
             confirmed: false,
             end_certain: true,
+            decided_by: None,
         };
         self.say(board, game, kind);
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use shakmaty::ByColor;
 
-use crate::events::{Event, EventKind, Incident};
+use crate::events::{Decision, Event, EventKind, Incident, IncidentEnd};
+use crate::laws::IncidentKind;
 
 /// A board's incidents: a projection of its events.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -13,7 +14,20 @@ pub struct Incidents {
     open: BTreeMap<u64, Incident>,
     /// Those of the last game that are over: the arbiter may still decide on them.
     past: BTreeMap<u64, Incident>,
+    /// The last decision on each of the last game's incidents that an arbiter has decided.
+    decided: BTreeMap<u64, Decided>,
     offences: ByColor<u32>,
+    /// An arbiter has said of the last game that the players have each other's pieces.
+    reversed: bool,
+}
+
+/// An arbiter's decision on an incident.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// Whose it is.
+    pub decision: Decision,
+    /// In the arbiter's words, or the ruling on a claim; `None` without any.
+    pub text: Option<String>,
 }
 
 /// The value of an incident's evidence that has the number of the offence.
@@ -43,12 +57,31 @@ impl Incidents {
                 self.last = self.last.max(incident.incident);
                 self.count(incident);
                 self.open.insert(incident.incident, (**incident).clone());
+                self.reversed |= incident.kind == IncidentKind::ColorsReversed;
                 true
             }
-            EventKind::IncidentClosed { incident, counts, .. } => self.close(*incident, *counts),
+            EventKind::IncidentClosed {
+                incident,
+                kind,
+                reason,
+                counts,
+                decision,
+                decided_by,
+                ..
+            } => {
+                if let Some(by) = decided_by.clone() {
+                    let (decision, text) = (Decision { by, at: event.ts }, decision.clone());
+                    self.decided.insert(*incident, Decided { decision, text });
+                }
+                let is_put_right = *kind == IncidentKind::ColorsReversed && *reason == IncidentEnd::Restored;
+                self.reversed &= !is_put_right;
+                self.close(*incident, *counts)
+            }
             EventKind::GameStarted { .. } => {
                 self.offences = ByColor::default();
                 self.past.clear();
+                self.decided.clear();
+                self.reversed = false;
                 false
             }
             _ => false,
@@ -94,6 +127,16 @@ impl Incidents {
     /// The incidents of the last game that are over, the oldest first.
     pub fn past(&self) -> impl Iterator<Item = &Incident> {
         self.past.values()
+    }
+
+    /// The last decisions of arbiters, by the incidents' numbers.
+    pub(crate) const fn decided(&self) -> &BTreeMap<u64, Decided> {
+        &self.decided
+    }
+
+    /// Whether an arbiter has said of the last game that the players have each other's pieces.
+    pub(crate) const fn are_reversed(&self) -> bool {
+        self.reversed
     }
 
     /// How many offences of Article 7.5 each player has completed in the last game.

@@ -2,6 +2,7 @@
 //!
 //! The contract is docs/events.md with its schema docs/events.schema.json; a test holds real output against it.
 
+mod decision;
 mod incident;
 pub mod incidents;
 pub mod pairing;
@@ -20,6 +21,7 @@ use crate::laws::{Edition, IncidentKind, Mode, Severity};
 use crate::position::{Orientation, Variant};
 use crate::tracker::{Ply, Recovery};
 
+pub use decision::Decision;
 pub use incident::{Incident, Proof, SquareChange};
 use played::certain;
 pub use played::{Clock, Move, PlayerFacts, Players};
@@ -225,6 +227,9 @@ pub enum EventKind {
         /// board's memory or what stands on it makes most likely.
         #[serde(skip_serializing_if = "core::clone::Clone::clone", default = "certain")]
         end_certain: bool,
+        /// The name of the arbiter who decided it; absent where it was not an arbiter.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        decided_by: Option<String>,
     },
     /// Play goes on: the end that was published is withdrawn.
     #[serde(rename = "game.resumed")]
@@ -339,6 +344,9 @@ pub enum EventKind {
         /// The arbiter's decision, in their words; absent without any.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         decision: Option<String>,
+        /// The name of the arbiter who decided; absent where the incident was not closed by a decision.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        decided_by: Option<String>,
     },
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use kiebitz_hardware::Timestamp;
 
-use super::{EndReason, Event, EventKind, GameResult, Players};
+use super::{Decision, EndReason, Event, EventKind, GameResult, Players};
 
 /// The author of the commands that follow from the pairing files.
 pub const PAIRINGS: &str = "pairings";
@@ -189,9 +189,10 @@ where
 }
 
 /// The result of a pairing of which no board has a game, as an arbiter entered it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entered {
-    at: Timestamp,
+    /// Who entered it, and when.
+    pub decided: Decision,
     /// The result; [`GameResult::Unknown`] if the arbiter withdrew it.
     pub result: GameResult,
     /// Why.
@@ -213,23 +214,31 @@ impl TableResults {
             table,
             result,
             reason,
-            ..
+            ref by,
         } = event.kind
         else {
             return None;
         };
-        let at = event.ts;
         let last = self.0.get(&(round, table));
-        if last.is_none_or(|last| last.at <= at) {
-            self.0.insert((round, table), Entered { at, result, reason });
+        if last.is_none_or(|last| last.decided.at <= event.ts) {
+            let decided = Decision {
+                by: by.clone(),
+                at: event.ts,
+            };
+            let entered = Entered {
+                decided,
+                result,
+                reason,
+            };
+            self.0.insert((round, table), entered);
         }
         Some(round)
     }
 
     /// The result that stands for a pairing; `None` if none was entered, or it was withdrawn.
     #[must_use]
-    pub fn get(&self, round: u32, table: u32) -> Option<Entered> {
-        let entered = self.0.get(&(round, table)).copied();
+    pub fn get(&self, round: u32, table: u32) -> Option<&Entered> {
+        let entered = self.0.get(&(round, table));
         entered.filter(|entered| entered.result != GameResult::Unknown)
     }
 }
@@ -371,6 +380,7 @@ mod tests {
             by: DecidedBy::Board,
             confirmed: false,
             end_certain: true,
+            decided_by: None,
         };
         game.apply(&of_game(&game.game.clone(), second, kind));
     }

@@ -130,6 +130,12 @@ impl Players {
         }
     }
 
+    /// Whether the two names are exchanged, compared with `before`.
+    #[must_use]
+    pub fn are_exchanged(&self, before: &Self) -> bool {
+        self.white != self.black && self.white == before.black && self.black == before.white
+    }
+
     /// What else is known of a side's player.
     #[must_use]
     pub fn facts(&self, color: Color) -> Option<&PlayerFacts> {

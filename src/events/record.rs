@@ -6,8 +6,8 @@ use shakmaty::Color;
 
 use crate::clock::Side;
 use crate::events::{
-    Clock, CompletedBy, DecidedBy, EndReason, Event, EventKind, GameResult, Move, Players, SettledBy, color,
-    rfc3339, rfc3339_option,
+    Clock, CompletedBy, DecidedBy, Decision, EndReason, Event, EventKind, GameResult, Move, Players,
+    SettledBy, color, rfc3339, rfc3339_option,
 };
 use crate::laws::{Edition, Mode};
 use crate::position::{Orientation, Variant};
@@ -67,6 +67,9 @@ pub struct GameRecord {
     pub reason: Option<EndReason>,
     /// Who or what decided it; `None` while it is played.
     pub by: Option<DecidedBy>,
+    /// Which arbiter decided it, and when; `None` where it was not an arbiter. Spectators do not get it.
+    #[serde(skip_serializing)]
+    pub decided: Option<Decision>,
     /// The result stands; false while the Laws want the arbiter's word on it.
     pub confirmed: bool,
     /// False: nobody watched how it ended; see [`EventKind::GameEnded`].
@@ -78,6 +81,9 @@ pub struct GameRecord {
     /// What the arbiter noted, oldest first; mostly nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<NoteRecord>,
+    /// Who changed moves last.
+    #[serde(skip)]
+    amender: Option<Decision>,
 }
 
 /// A position that the arbiter set during a game.
@@ -131,6 +137,9 @@ pub struct MoveRecord {
     pub settled: Option<SettledBy>,
     /// What completed it in the sense of the Laws; `None`: not yet.
     pub completed: Option<CompletedBy>,
+    /// Which arbiter entered it, and when; `None` if it was seen on the board.
+    #[serde(skip)]
+    pub entered: Option<Decision>,
 }
 
 /// The current game of one board: the one being played, and after its end until the next one starts, the last one.
@@ -214,10 +223,12 @@ impl GameRecord {
             result: GameResult::Unknown,
             reason: None,
             by: None,
+            decided: None,
             confirmed: false,
             end_certain: true,
             positions: Vec::new(),
             notes: Vec::new(),
+            amender: None,
         })
     }
 
@@ -250,18 +261,24 @@ impl GameRecord {
                 by,
                 clock,
                 elapsed_ms,
-            } => self.mark(*ply, |entry| {
-                entry.completed = Some(*by);
-                entry.clock = clock.or(entry.clock);
-                entry.elapsed_ms = *elapsed_ms;
-            }),
+            } => {
+                let entered = self.amender.clone().filter(|_| *by == CompletedBy::Arbiter);
+                self.mark(*ply, |entry| {
+                    entry.completed = Some(*by);
+                    entry.clock = clock.or(entry.clock);
+                    entry.elapsed_ms = *elapsed_ms;
+                    entry.entered = entered;
+                })
+            }
             EventKind::GameEnded {
                 result,
                 reason,
                 by,
                 confirmed,
                 end_certain,
+                decided_by,
             } => {
+                self.decided = decided_by.clone().map(|by| Decision { by, at: event.ts });
                 self.ended = Some(event.ts);
                 self.end_certain = *end_certain;
                 self.result = *result;
@@ -275,6 +292,7 @@ impl GameRecord {
                 self.result = GameResult::Unknown;
                 self.reason = None;
                 self.by = None;
+                self.decided = None;
                 self.confirmed = false;
                 self.end_certain = true;
                 true
@@ -313,6 +331,7 @@ impl GameRecord {
             time_control,
             time_control_typed,
             mode,
+            moves,
             position,
             note,
             ..
@@ -320,7 +339,17 @@ impl GameRecord {
         else {
             return false;
         };
+        if moves.is_some() {
+            let (by, at) = (by.clone(), event.ts);
+            self.amender = Some(Decision { by, at });
+        }
         if let Some(result) = result {
+            let is_as_before = (self.result, self.reason) == (*result, *reason);
+            // Who sets the same result once more has not decided it.
+            if !is_as_before || self.decided.is_none() {
+                let (by, at) = (by.clone(), event.ts);
+                self.decided = reason.map(|_| Decision { by, at });
+            }
             // Without a reason the game goes on.
             self.ended = reason.and(self.ended.or(Some(event.ts)));
             self.result = *result;
@@ -390,6 +419,7 @@ impl MoveRecord {
             inferred: played.inferred,
             settled: None,
             completed: None,
+            entered: None,
         }
     }
 }

@@ -268,7 +268,7 @@ impl Board {
             Order::Forget if self.presence.is_connected() => Err(Refusal::Connected {
                 board: self.name.clone(),
             }),
-            _ => self.referee.check(now, &command.order),
+            _ => self.referee.check(now, &command.by, &command.order),
         };
         let outcome = checked.as_ref().map(|checked| checked.note().map(str::to_owned));
         let answer = command.answer(outcome, self.referee.regulations().language);

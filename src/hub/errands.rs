@@ -118,6 +118,7 @@ mod tests {
             ok: true,
             note: Some(note.to_owned()),
             error: None,
+            standing: None,
         }
     }
 

@@ -282,6 +282,7 @@ impl Hub {
                 ok: false,
                 note: None,
                 error,
+                standing: None,
             }));
             return;
         };

@@ -511,10 +511,12 @@ const LAST_AMENDED: &str = "SELECT max(seq) FROM event
 const INCIDENTS: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3
     AND type IN ('incident.opened', 'incident.updated', 'incident.closed', 'game.started') ORDER BY seq";
 const ANNOUNCED: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3
-    AND type IN ('command.taken', 'game.started', 'game.amended', 'game.ended') ORDER BY seq";
+    AND (type IN ('command.taken', 'game.started', 'game.amended', 'game.ended') OR
+    (type IN ('incident.opened', 'incident.closed') AND payload ->> 'kind' = 'colors_reversed')) ORDER BY seq";
 const PAIRED: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3
     AND (type IN ('command.taken', 'game.started', 'game.amended', 'game.ended', 'game.resumed', 'table.result')
-        OR (type = 'move.made' AND ts >= ?4 AND payload ->> 'ply' IN (1, ?5)))
+        OR (type = 'move.made' AND ts >= ?4 AND payload ->> 'ply' IN (1, ?5))
+        OR (type IN ('incident.opened', 'incident.closed') AND payload ->> 'kind' = 'colors_reversed'))
     ORDER BY seq";
 const EVENTS: &str = "SELECT seq, payload FROM event
     WHERE stream = ?1 AND board = ?2 AND seq >= ?3 AND seq < ?4 AND game = ?5 ORDER BY seq";

@@ -69,6 +69,7 @@ pub(super) fn ended() -> EventKind {
         by: DecidedBy::Board,
         confirmed: false,
         end_certain: true,
+        decided_by: None,
     }
 }
 

@@ -188,6 +188,7 @@ impl Delayed {
                 }
             }
             EventKind::GameEnded { result, .. } if replaced(*result) => return None,
+            EventKind::GameEnded { decided_by, .. } => *decided_by = None,
             EventKind::GameResumed { .. } => {
                 self.games.current().filter(|game| game.ended.is_some())?;
             }

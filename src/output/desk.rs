@@ -18,7 +18,9 @@ use super::sight::{Levers, Sight};
 use crate::clock::Side;
 use crate::events::incidents::Incidents;
 use crate::events::record::{GameRecord, Games};
-use crate::events::{ClosedBy, Event, EventKind, Incident, IncidentEnd, rfc3339_option};
+use crate::events::{
+    ClosedBy, Decision, EndReason, Event, EventKind, GameResult, Incident, IncidentEnd, rfc3339_option,
+};
 use crate::position::Seen;
 use crate::tournament::{Tournament, table_of};
 use paired::Paired;
@@ -51,8 +53,10 @@ struct Seat {
     incidents: Incidents,
     /// When each incident was opened.
     opened: BTreeMap<u64, Timestamp>,
-    /// How each that is over ended.
-    ended: BTreeMap<u64, Ended>,
+    /// How each that is over ended, and what arbiters decided since, the oldest first.
+    ended: BTreeMap<u64, Vec<Ended>>,
+    /// The results that arbiters have set for the game, the oldest first.
+    results: Vec<ResultSet>,
     /// What its squares did since something was told.
     seen: Seen,
     /// What was told of it last.
@@ -91,6 +95,8 @@ struct Picture<'p> {
     incidents: Vec<Opened<'p>>,
     /// Those of the game that are over.
     past: Vec<Past<'p>>,
+    /// The results that arbiters have set for the game, the oldest first.
+    results: &'p [ResultSet],
     offences: Offences,
 }
 
@@ -119,6 +125,17 @@ struct Past<'i> {
     opened: Opened<'i>,
     #[serde(flatten)]
     ended: Option<&'i Ended>,
+    /// The decisions of arbiters, the oldest first.
+    decisions: Vec<&'i Ended>,
+}
+
+/// A result that an arbiter has set; without a reason the game goes on.
+#[derive(Debug, Serialize)]
+struct ResultSet {
+    #[serde(flatten)]
+    decided: Decision,
+    result: GameResult,
+    reason: Option<EndReason>,
 }
 
 /// How an incident ended, or was decided last.
@@ -130,6 +147,8 @@ struct Ended {
     reason: IncidentEnd,
     counts: Option<bool>,
     decision: Option<String>,
+    /// The arbiter who decided.
+    decided_by: Option<String>,
 }
 
 impl Desk {
@@ -222,6 +241,7 @@ impl Seat {
                 reason,
                 counts,
                 decision,
+                decided_by,
                 ..
             } => {
                 let ended = Ended {
@@ -230,18 +250,56 @@ impl Seat {
                     reason: *reason,
                     counts: *counts,
                     decision: decision.clone(),
+                    decided_by: decided_by.clone(),
                 };
-                self.ended.insert(*incident, ended);
+                self.ended.entry(*incident).or_default().push(ended);
                 true
             }
+            EventKind::GameEnded {
+                result,
+                reason,
+                decided_by: Some(by),
+                ..
+            } => self.note_result(event, by, *result, Some(*reason)),
+            EventKind::GameAmended {
+                by,
+                result: Some(result),
+                reason,
+                ..
+            } => self.note_result(event, by, *result, *reason),
             EventKind::GameStarted { .. } => {
                 let open: BTreeSet<u64> = self.incidents.open().map(|incident| incident.incident).collect();
                 self.opened.retain(|number, _| open.contains(number));
                 self.ended.clear();
+                self.results.clear();
                 true
             }
             _ => false,
         }
+    }
+
+    /// Notes a result that an arbiter has set. Returns whether it is of the game.
+    fn note_result(
+        &mut self,
+        event: &Event,
+        by: &str,
+        result: GameResult,
+        reason: Option<EndReason>,
+    ) -> bool {
+        let game = self.games.current().map(|game| &game.game);
+        let is_of_game = game.is_some() && game == event.game.as_ref();
+        // Who sets the same result once more has not decided it.
+        let is_same = |last: &ResultSet| (last.result, last.reason) == (result, reason);
+        if is_of_game && !self.results.last().is_some_and(is_same) {
+            let (by, at) = (by.to_owned(), event.ts);
+            let decided = Decision { by, at };
+            self.results.push(ResultSet {
+                decided,
+                result,
+                reason,
+            });
+        }
+        is_of_game
     }
 
     fn is_gone(&self) -> bool {
@@ -289,11 +347,16 @@ impl Seat {
             past: self
                 .incidents
                 .past()
-                .map(|incident| Past {
-                    opened: opened(incident),
-                    ended: self.ended.get(&incident.incident),
+                .map(|incident| {
+                    let ended = self.ended.get(&incident.incident).map_or(&[][..], Vec::as_slice);
+                    Past {
+                        opened: opened(incident),
+                        ended: ended.last(),
+                        decisions: ended.iter().filter(|ended| ended.decided_by.is_some()).collect(),
+                    }
                 })
                 .collect(),
+            results: &self.results,
             offences: Offences {
                 white: offences.white,
                 black: offences.black,

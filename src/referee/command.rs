@@ -4,7 +4,9 @@
 //! a replay takes it in at that time again. Each command is answered, and is an event in its board's stream.
 
 mod announced;
+mod decision;
 mod file;
+mod naming;
 mod refusal;
 
 use kiebitz_hardware::Timestamp;
@@ -15,10 +17,12 @@ use shakmaty::Color;
 use thiserror::Error;
 
 use crate::clock::Side;
-use crate::events::{Action, EventKind, PlayerFacts, Players, ResumableGame, color};
+use crate::events::{Action, EventKind, Players, ResumableGame, color};
 use crate::laws::{ClaimKind, ClaimRuling, Language};
 pub use announced::Announced;
+pub use decision::Standing;
 pub use file::{CommandFile, Timed};
+pub use naming::{Change, FactsChange, Paired};
 pub use refusal::Refusal;
 
 /// A command for one board.
@@ -42,7 +46,7 @@ pub struct Command {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Order {
     /// These two play.
-    SetPlayers(SetPlayers),
+    SetPlayers(Box<SetPlayers>),
     /// They play with this time control.
     SetTimeControl(SetTimeControl),
     /// The game ended like this, or goes on.
@@ -81,20 +85,30 @@ pub enum Order {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetPlayers {
-    /// White's name; null: unknown.
-    pub white: Option<String>,
+    /// White's name; null: unknown. Without it the name stays.
+    #[serde(default)]
+    pub white: Change<String>,
     /// Black's name.
-    pub black: Option<String>,
-    /// What else is known of White; without it what was known of a player of the same name.
-    pub white_player: Option<Box<PlayerFacts>>,
+    #[serde(default)]
+    pub black: Change<String>,
+    /// What else is known of White; null: nothing, as of another person. What is left out stays.
+    #[serde(default)]
+    pub white_player: Change<Box<FactsChange>>,
     /// What else is known of Black.
-    pub black_player: Option<Box<PlayerFacts>>,
+    #[serde(default)]
+    pub black_player: Change<Box<FactsChange>>,
     /// The round that they are paired in, from 1; without it that of the players before.
     pub round: Option<u32>,
     /// Their table in it, from 1.
     pub table: Option<u32>,
     /// The game's id; without it the game being played, else the next one.
     pub game: Option<String>,
+    /// Whether the players sat right and the names were wrong, where the two names are exchanged. False: the players have
+    /// each other's pieces, as without it.
+    pub correction: Option<bool>,
+    /// What the pairing files have of the players that are named.
+    #[serde(default)]
+    pub paired: Paired,
 }
 
 /// `set_time_control`.
@@ -120,6 +134,9 @@ pub struct SetResult {
     pub round: Option<u32>,
     /// The table in that round.
     pub table: Option<u32>,
+    /// Whether it takes the place of a result that another arbiter has set.
+    #[serde(default)]
+    pub replace: bool,
 }
 
 impl SetResult {
@@ -151,6 +168,9 @@ pub struct AssignGame {
 pub struct SetPosition {
     /// The position, with the side to move.
     pub fen: String,
+    /// Whether it may take back moves that another arbiter has entered.
+    #[serde(default)]
+    pub replace: bool,
 }
 
 /// `correct_moves`.
@@ -164,6 +184,9 @@ pub struct CorrectMoves {
     pub from: u32,
     /// The game's id; without it the game being played, else the last one.
     pub game: Option<String>,
+    /// Whether they may take the place of moves that another arbiter has entered.
+    #[serde(default)]
+    pub replace: bool,
 }
 
 /// `close_incident`.
@@ -176,6 +199,9 @@ pub struct CloseIncident {
     pub decision: Option<String>,
     /// Whether it counts as an offence of the player; without it as the edition has it.
     pub counts: Option<bool>,
+    /// Whether it takes the place of another arbiter's decision.
+    #[serde(default)]
+    pub replace: bool,
 }
 
 /// `annotate`.
@@ -258,6 +284,9 @@ pub struct DecideClaim {
     pub ruling: ClaimRuling,
     /// The claim's number as an incident; without it the last one that is open.
     pub incident: Option<u64>,
+    /// Whether it takes the place of another arbiter's decision.
+    #[serde(default)]
+    pub replace: bool,
 }
 
 /// A text that is not a command.
@@ -298,6 +327,9 @@ pub struct Answer {
     /// Why nothing was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What another arbiter has decided, if that is why nothing was done: `replace` takes its place.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub standing: Option<Box<Standing>>,
 }
 
 impl Command {
@@ -335,8 +367,8 @@ impl Command {
     #[must_use]
     pub fn game(&self) -> Option<&str> {
         match &self.order {
-            Order::SetPlayers(SetPlayers { game, .. })
-            | Order::SetResult(SetResult { game, .. })
+            Order::SetPlayers(set) => set.game.as_deref(),
+            Order::SetResult(SetResult { game, .. })
             | Order::CorrectMoves(CorrectMoves { game, .. })
             | Order::AssignGame(AssignGame { game, .. })
             | Order::Annotate(Annotate { game, .. }) => game.as_deref(),
@@ -347,15 +379,16 @@ impl Command {
     /// The answer to it.
     #[must_use]
     pub fn answer(&self, outcome: Result<Option<String>, &Refusal>, language: Language) -> Answer {
-        let (note, error) = match outcome {
-            Ok(note) => (note, None),
-            Err(refusal) => (None, Some(refusal.text(language))),
+        let (note, error, standing) = match outcome {
+            Ok(note) => (note, None, None),
+            Err(refusal) => (None, Some(refusal.text(language)), refusal.standing()),
         };
         Answer {
             id: Some(self.id.clone()),
             ok: error.is_none(),
             note,
             error,
+            standing: standing.cloned().map(Box::new),
         }
     }
 }
@@ -383,22 +416,6 @@ impl Command {
             arguments: arguments.clone(),
             recalled: None,
         })
-    }
-}
-
-impl SetPlayers {
-    /// Who plays, where those were named `before`.
-    #[must_use]
-    pub fn players(&self, before: Option<&Players>) -> Players {
-        let players = Players {
-            white: self.white.clone(),
-            black: self.black.clone(),
-            white_player: self.white_player.clone(),
-            black_player: self.black_player.clone(),
-            round: self.round,
-            table: self.table,
-        };
-        players.over(before)
     }
 }
 
@@ -435,7 +452,7 @@ fn order(action: Action, arguments: &Value) -> Result<Order, InvalidCommand> {
         })
     }
     Ok(match action {
-        Action::SetPlayers => Order::SetPlayers(read(action, arguments)?),
+        Action::SetPlayers => Order::SetPlayers(Box::new(read(action, arguments)?)),
         Action::SetTimeControl => Order::SetTimeControl(read(action, arguments)?),
         Action::SetResult => {
             let set: SetResult = read(action, arguments)?;

@@ -227,6 +227,7 @@ impl Verdict {
             reason,
             by: DecidedBy::Laws,
             confirmed,
+            decided: None,
         }
     }
 }

@@ -28,7 +28,8 @@ use shakmaty::{ByColor, KnownOutcome};
 use crate::clock::{ClockChange, Side};
 use crate::events::pairing::CountingGame;
 use crate::events::{
-    Clock, CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, Players, SettledBy,
+    Clock, CompletedBy, CorrectionReason, DecidedBy, Decision, EndReason, EventKind, GameResult, Players,
+    SettledBy,
 };
 use crate::laws::{DrawnStart, Regulations};
 use crate::model::Model;
@@ -172,6 +173,8 @@ pub struct Verdict {
     pub by: DecidedBy,
     /// False until the arbiter confirms it, where the Laws ask for that.
     pub confirmed: bool,
+    /// Which arbiter decided it, and when; `None` where it was not an arbiter.
+    pub decided: Option<Decision>,
 }
 
 /// A ply of the line, with what is known of its completion.
@@ -184,6 +187,8 @@ struct LineEntry {
     /// How, with the clock then and the time that the move took, in milliseconds.
     completed: Option<(CompletedBy, Option<Clock>, Option<u64>)>,
     offered: Offered,
+    /// Which arbiter entered it, and when; `None` if it was seen on the board.
+    entered: Option<Decision>,
 }
 
 impl LineEntry {
@@ -355,9 +360,18 @@ impl Referee {
         self.watch.can_be_decided(number)
     }
 
-    /// The arbiter decides an incident.
-    fn close_incident(&mut self, now: Timestamp, close: &CloseIncident) {
-        for (ts, event) in self.watch.decide(now, close) {
+    /// A decision that somebody makes now, with the time that its event gets.
+    fn decision(&self, now: Timestamp, by: &str) -> Decision {
+        Decision {
+            by: by.to_owned(),
+            at: now + self.ahead,
+        }
+    }
+
+    /// An arbiter decides an incident.
+    fn close_incident(&mut self, now: Timestamp, by: &str, close: &CloseIncident) {
+        let decision = self.decision(now, by);
+        for (ts, event) in self.watch.decide(now, decision, close) {
             self.publish(ts, None, event, None);
         }
     }
@@ -440,6 +454,7 @@ impl Referee {
             settled: None,
             completed: None,
             offered: Offered::default(),
+            entered: None,
         };
         if self.was_left_out(&entry.ply) {
             self.publish_ply(now, entry.clone(), None, reason);
@@ -573,6 +588,7 @@ impl Referee {
             confirmed: verdict.confirmed,
             // In the memory, the last plies and the hands that put the pieces back look alike.
             end_certain: !(self.unwatched.is_some() && verdict.by == DecidedBy::Board),
+            decided_by: verdict.decided.as_ref().map(|decided| decided.by.clone()),
         };
         self.publish(now, at, event, None);
         self.unsearched = None;
@@ -597,6 +613,7 @@ impl Verdict {
             reason,
             by: DecidedBy::Board,
             confirmed: false,
+            decided: None,
         }
     }
 }

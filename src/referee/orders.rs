@@ -14,12 +14,13 @@ use shakmaty::{CastlingMode, Color};
 use super::watch::News;
 use super::{OpenGame, Referee, Verdict};
 use crate::clock::Side;
-use crate::events::{EndReason, GameResult, Players, time_text};
+use crate::events::pairing::PAIRINGS;
+use crate::events::{EndReason, GameResult, Players, color, time_text};
 use crate::laws::{InvalidTimeControl, Regulations, Situation, TimeControl, answer};
 use crate::position::State;
 use crate::referee::command::{
     Annotate, AssignGame, CloseIncident, CorrectMoves, EndGame, NewGame, Order, Refusal, SetPlayers,
-    SetPosition, SetTimeControl, StartRound,
+    SetPosition, SetTimeControl, Standing, StartRound,
 };
 use crate::tracker::Given;
 use claims::Ruled;
@@ -35,7 +36,7 @@ pub(crate) struct Checked {
 /// What a checked command changes.
 #[derive(Debug)]
 enum Effect {
-    Players(WhichGame, Players),
+    Players(WhichGame, Players, Seats),
     Assigned(WhichGame, Players),
     TimeControl(TimeControl),
     Result(WhichGame, Verdict),
@@ -69,6 +70,17 @@ enum WhichGame {
     Next,
 }
 
+/// What an exchange of the players' names says about their seats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seats {
+    /// The players have each other's pieces.
+    Reversed,
+    /// They sat right, and the names were wrong.
+    Right,
+    /// Nothing: pairing files know no seats.
+    Unsaid,
+}
+
 /// A round is announced at most this long before or after it begins; further off it is a typing mistake.
 const MAX_ROUND_DISTANCE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Reasons for a game without a result.
@@ -93,15 +105,15 @@ impl Referee {
     /// # Errors
     ///
     /// When it cannot; the message is for the sender.
-    pub(crate) fn check(&self, now: Timestamp, order: &Order) -> Result<Checked, Refusal> {
+    pub(crate) fn check(&self, now: Timestamp, by: &str, order: &Order) -> Result<Checked, Refusal> {
         let effect = match order {
-            Order::SetPlayers(set) => self.check_players(set)?,
+            Order::SetPlayers(set) => return self.check_players(by, set),
             Order::SetTimeControl(set) => return self.check_time_control(set),
-            Order::SetResult(set) => return self.check_result(set),
+            Order::SetResult(set) => return self.check_result(by, set),
             Order::AssignGame(assign) => self.check_assignment(assign)?,
-            Order::SetPosition(set) => self.check_position(set)?,
-            Order::CorrectMoves(correct) => self.check_moves(now, correct)?,
-            Order::CloseIncident(close) => self.check_incident(close)?,
+            Order::SetPosition(set) => self.check_position(by, set)?,
+            Order::CorrectMoves(correct) => self.check_moves(now, by, correct)?,
+            Order::CloseIncident(close) => self.check_incident(by, close)?,
             Order::Annotate(Annotate { text, game }) => {
                 Effect::Note(self.which_game(game.as_ref())?, text.clone())
             }
@@ -116,7 +128,7 @@ impl Referee {
             Order::SyncClockSides(sync) => Effect::WhiteSide(sync.white),
             Order::StartRound(start) => check_round(now + self.ahead, start)?,
             Order::Claim(claim) => return self.check_claim(claim),
-            Order::DecideClaim(decide) => return self.check_ruling(decide),
+            Order::DecideClaim(decide) => return self.check_ruling(by, decide),
         };
         Ok(effect.into())
     }
@@ -141,7 +153,7 @@ impl Referee {
     /// Carries out a checked command.
     pub(crate) fn carry_out(&mut self, now: Timestamp, by: &str, checked: Checked) {
         match checked.effect {
-            Effect::Players(which, players) => self.set_players(now, by, which, players),
+            Effect::Players(which, players, seats) => self.set_players(now, by, which, players, seats),
             Effect::Assigned(which, players) => self.assign(now, by, which, players),
             Effect::TimeControl(control) => self.set_time_control(now, by, control),
             Effect::Result(which, verdict) => {
@@ -150,7 +162,7 @@ impl Referee {
             }
             Effect::TableResult(pairing, verdict) => self.set_table_result(now, by, pairing, verdict),
             Effect::Forfeit(verdict) => {
-                self.forfeit(now, verdict);
+                self.forfeit(now, by, verdict);
                 self.watch(now, News::Time);
             }
             Effect::GoOn => self.go_on(now, by),
@@ -164,11 +176,11 @@ impl Referee {
                 }
                 self.correct_moves(now, by, which, moves);
             }
-            Effect::Incident(close) => self.close_incident(now, &close),
+            Effect::Incident(close) => self.close_incident(now, by, &close),
             Effect::Note(which, text) => self.annotate(now, by, which, text),
-            Effect::Start(_, players) => self.begin_anew(now, players),
+            Effect::Start(_, players) => self.begin_anew(now, by, players),
             Effect::End(reason) => {
-                self.end(now, None, Verdict::arbiter(GameResult::Unknown, reason));
+                self.end_by_arbiter(now, by, Verdict::arbiter(GameResult::Unknown, reason));
                 self.watch(now, News::Time);
             }
             Effect::Round(begins) => self.start_round(now, begins),
@@ -178,7 +190,7 @@ impl Referee {
         }
     }
 
-    fn check_players(&self, set: &SetPlayers) -> Result<Effect, Refusal> {
+    fn check_players(&self, by: &str, set: &SetPlayers) -> Result<Checked, Refusal> {
         let which = match &set.game {
             Some(_) => self.which_game(set.game.as_ref())?,
             None if self.game().is_some() => WhichGame::Current,
@@ -188,7 +200,27 @@ impl Referee {
             WhichGame::Next => self.announced.as_ref(),
             _ => self.game_of(which).and_then(|game| game.players.as_ref()),
         };
-        Ok(Effect::Players(which, set.players(before)))
+        let players = set.players(before);
+        let is_by_file = by == PAIRINGS;
+        let seats = match set.correction {
+            Some(true) => Seats::Right,
+            None if is_by_file => Seats::Unsaid,
+            _ => Seats::Reversed,
+        };
+        // The files do not know that an arbiter has found the players at each other's pieces.
+        let names_others = |before: &&Players| players.white != before.white && players.black != before.black;
+        let stay = which == WhichGame::Current && is_by_file && self.watch.are_reversed();
+        let stay = before.filter(names_others).filter(|_| stay).is_some();
+        let note = match before.and_then(|before| set.corrected(before)) {
+            _ if stay => Some(answer(self.regulations.language, "colors_stay", &BTreeMap::new())),
+            Some((color, name)) => Some(corrected_note(&self.regulations, color, name)),
+            None => None,
+        };
+        let players = if stay { players.exchanged() } else { players };
+        Ok(Checked {
+            effect: Effect::Players(which, players, seats),
+            note,
+        })
     }
 
     fn check_assignment(&self, assign: &AssignGame) -> Result<Effect, Refusal> {
@@ -222,7 +254,7 @@ impl Referee {
         })
     }
 
-    fn check_position(&self, set: &SetPosition) -> Result<Effect, Refusal> {
+    fn check_position(&self, by: &str, set: &SetPosition) -> Result<Effect, Refusal> {
         let Some(game) = &self.game else {
             return Ok(Effect::Start(position(&set.fen)?, None));
         };
@@ -238,32 +270,48 @@ impl Referee {
             .iter()
             .rposition(|stood| stood.board() == state.board() && stood.turn() == state.turn());
         Ok(match stood {
-            Some(stay) => Effect::Moves(
-                WhichGame::Current,
-                Moves {
+            Some(stay) => {
+                let moves = Moves {
                     stay,
                     entered: Vec::new(),
                     position: line.get(stay).cloned(),
-                },
-            ),
+                };
+                game.check_entered(&moves, by, set.replace)?;
+                Effect::Moves(WhichGame::Current, moves)
+            }
             None => Effect::Position(state),
         })
     }
 
-    fn check_moves(&self, now: Timestamp, correct: &CorrectMoves) -> Result<Effect, Refusal> {
+    fn check_moves(&self, now: Timestamp, by: &str, correct: &CorrectMoves) -> Result<Effect, Refusal> {
         let which = self.which_game(correct.game.as_ref())?;
         let game = self.game_of(which).ok_or_else(|| self.no_game())?;
-        Ok(Effect::Moves(which, game.corrected(now, correct)?))
+        let moves = game.corrected(now, correct)?;
+        game.check_entered(&moves, by, correct.replace)?;
+        Ok(Effect::Moves(which, moves))
     }
 
-    fn check_incident(&self, close: &CloseIncident) -> Result<Effect, Refusal> {
-        if self.has_incident(close.incident) {
-            return Ok(Effect::Incident(close.clone()));
+    fn check_incident(&self, by: &str, close: &CloseIncident) -> Result<Effect, Refusal> {
+        if !self.has_incident(close.incident) {
+            return Err(Refusal::UnknownIncident {
+                board: self.board.clone(),
+                incident: close.incident,
+            });
         }
-        Err(Refusal::UnknownIncident {
-            board: self.board.clone(),
-            incident: close.incident,
-        })
+        self.check_decided(by, close.incident, close.replace)?;
+        Ok(Effect::Incident(close.clone()))
+    }
+
+    /// Refuses a decision on an incident that another arbiter has decided, unless it is to replace theirs.
+    fn check_decided(&self, by: &str, incident: u64, replace: bool) -> Result<(), Refusal> {
+        let Some(decided) = self.watch.decided(incident) else {
+            return Ok(());
+        };
+        let text = decided.text.as_deref().unwrap_or_default();
+        match Standing::against(Some(&decided.decision), by, replace, text) {
+            Some(standing) => Err(Refusal::IncidentDecided { incident, standing }),
+            None => Ok(()),
+        }
     }
 
     fn check_new_game(&self, new: &NewGame) -> Result<Effect, Refusal> {
@@ -364,6 +412,19 @@ fn control(given: &str) -> Result<TimeControl, Refusal> {
             why: error.to_string(),
         },
     })
+}
+
+/// What is taken to be known of a player whose name was corrected.
+fn corrected_note(regulations: &Regulations, color: Color, name: &str) -> String {
+    let values = BTreeMap::from([
+        ("color".to_owned(), color::as_str(color).into()),
+        ("given".to_owned(), name.into()),
+        (
+            "field".to_owned(),
+            format!("{}_player", color::as_str(color)).into(),
+        ),
+    ]);
+    answer(regulations.language, "name_corrected", &values)
 }
 
 /// How the time control was read, and which mode of play follows from it.

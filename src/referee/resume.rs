@@ -22,6 +22,7 @@ impl OpenGame {
             settled: record.settled,
             completed: record.completed.map(|by| (by, record.clock, record.elapsed_ms)),
             offered: Offered::default(),
+            entered: record.entered.clone(),
         });
         let placed = resumed.placed.iter().map(|(ply, state)| Placed {
             ply: *ply,

@@ -89,6 +89,7 @@ impl Resumed {
                 reason,
                 by,
                 confirmed: record.confirmed,
+                decided: record.decided.clone(),
             }),
             ended: record.ended,
             players: record.players.clone(),

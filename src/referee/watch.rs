@@ -34,8 +34,8 @@ use shakmaty::{Bitboard, ByColor, Color};
 use super::LineEntry;
 use crate::acts::Acts;
 use crate::clock::{ClockChange, ClockFace};
-use crate::events::incidents::Incidents;
-use crate::events::{Clock, ClosedBy, EventKind, IncidentEnd};
+use crate::events::incidents::{Decided, Incidents};
+use crate::events::{Clock, ClosedBy, Decision, EventKind, IncidentEnd};
 use crate::laws::{IncidentKind, Situation};
 use crate::model::Model;
 use crate::referee::command::CloseIncident;
@@ -60,6 +60,8 @@ pub(super) struct Watch {
     /// When a press completed a ply, and whose.
     explained: Option<(Timestamp, Color)>,
     over: bool,
+    /// An arbiter has said of this game that the players have each other's pieces.
+    reversed: bool,
     wake: Option<Timestamp>,
     setup: setup::Setup,
     faults: faults::Faults,
@@ -126,6 +128,7 @@ impl Watch {
     /// Takes up the incidents of a journal.
     pub(super) fn resume(&mut self, incidents: &Incidents) {
         self.book.resume(incidents);
+        self.reversed = incidents.are_reversed();
         self.offences.completed = incidents.offences();
         for incident in incidents
             .past()
@@ -188,8 +191,23 @@ impl Watch {
         self.book.decidable(number).is_some()
     }
 
-    /// The arbiter decides an incident, and whether it counts as an offence; where that is left open, it stays as it was.
-    pub(super) fn decide(&mut self, now: Timestamp, close: &CloseIncident) -> Vec<(Timestamp, EventKind)> {
+    /// The last decision of an arbiter on an incident; `None` if there is none.
+    pub(super) fn decided(&self, number: u64) -> Option<&Decided> {
+        self.book.decided(number)
+    }
+
+    /// Whether an arbiter has said of this game that the players have each other's pieces.
+    pub(super) const fn are_reversed(&self) -> bool {
+        self.reversed
+    }
+
+    /// An arbiter decides an incident, and whether it counts as an offence; where that is left open, it stays as it was.
+    pub(super) fn decide(
+        &mut self,
+        now: Timestamp,
+        decided: Decision,
+        close: &CloseIncident,
+    ) -> Vec<(Timestamp, EventKind)> {
         let number = close.incident;
         let Some(incident) = self.book.decidable(number) else {
             return Vec::new();
@@ -208,6 +226,7 @@ impl Watch {
             reason: IncidentEnd::Decided,
             counts,
             decision: close.decision.clone(),
+            decided: Some(decided),
         };
         self.book.close_as(now, number, closed);
         self.moves.forget(number);
@@ -218,6 +237,7 @@ impl Watch {
     /// A game begins: the arbiter can no longer decide incidents of the one before.
     pub(super) fn game_begins(&mut self) {
         self.book.forget_past();
+        self.reversed = false;
     }
 
     /// The arbiter has set the position or the moves: that decides what was irregular on the board.
@@ -265,9 +285,17 @@ impl Watch {
                 self.acts.lose_sight(game.now);
             }
             News::Reversed(moves) => {
+                self.reversed = true;
                 let situation = Situation::ColorsReversed { moves };
                 let report = Report::new(game, &self.acts, situation, game.now);
                 self.book.open(game.now, game.regulations, report);
+            }
+            News::NamesPutRight => {
+                self.reversed = false;
+                for number in self.book.open_of(&[IncidentKind::ColorsReversed]) {
+                    self.book
+                        .close(game.now, number, ClosedBy::Arbiter, IncidentEnd::Restored);
+                }
             }
             News::EarlyDraw { made, limit } => {
                 let situation = Situation::EarlyDraw { made, limit };

@@ -128,6 +128,21 @@ impl Tournament {
         self.players.iter().chain(paired)
     }
 
+    /// What is known of the player of that name, however it is spelled; nothing if several players have it. `None` if nobody
+    /// has it.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<PlayerFacts> {
+        let key = names::key(name);
+        let mut found = self.everybody().filter(|player| names::key(&player.name) == key);
+        let first = found.next()?;
+        let is_ambiguous = found.any(|other| other.facts.fide_id != first.facts.fide_id);
+        Some(if is_ambiguous {
+            PlayerFacts::default()
+        } else {
+            first.facts.clone()
+        })
+    }
+
     /// The time control of a round, as it was written.
     #[must_use]
     pub fn time_control(&self, round: u32) -> Option<&str> {

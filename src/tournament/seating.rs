@@ -12,10 +12,10 @@ use kiebitz_hardware::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{Pairing, Tournament};
-use crate::events::pairing::{PAIRINGS, PairedGame, TableResults, counting};
-use crate::events::{Action, Event, EventKind, GameResult, Players};
+use crate::events::pairing::{Entered, PAIRINGS, PairedGame, TableResults, counting};
+use crate::events::{Action, Event, EventKind, GameResult, PlayerFacts, Players};
 use crate::laws::{Rounds, TimeControl};
-use crate::referee::command::{Announced, Command, SetTable, StartRound};
+use crate::referee::command::{Announced, Change, Command, Order, Paired, SetTable, StartRound};
 
 /// Gives every board the pairing of its table.
 #[derive(Debug, Default)]
@@ -153,6 +153,29 @@ impl Seating {
         self.asked = self.asked.max(asked);
     }
 
+    /// Adds to a `set_players` of a person what the files have of the players that it names: they may be others than the
+    /// players of the board.
+    pub fn complete(&self, command: &mut Command) {
+        let Order::SetPlayers(set) = &mut command.order else {
+            return;
+        };
+        if command.by == PAIRINGS || set.paired != Paired::default() {
+            return;
+        }
+        let known = |name: &Change<String>| match name {
+            Change::Set(Some(name)) => self.tournament.named(name),
+            _ => None,
+        };
+        let (white, black) = (known(&set.white), known(&set.black));
+        set.paired = Paired { white, black };
+        if set.paired != Paired::default()
+            && let (Value::Object(fields), Ok(paired)) =
+                (&mut command.arguments, serde_json::to_value(&set.paired))
+        {
+            fields.insert(Paired::FIELD.to_owned(), paired);
+        }
+    }
+
     /// What is to be said to boards at `now`, in this order. `rounds` are the times at which rounds begin.
     pub fn look(
         &mut self,
@@ -252,6 +275,12 @@ impl Seating {
         let has = |seat: &Seat| seat.games.iter().any(|known| known.game() == game);
         let (board, _) = self.seats.iter().find(|(_, seat)| has(seat))?;
         Some(board)
+    }
+
+    /// The result that was entered for a pairing of which no board has a game; `None` if there is none.
+    #[must_use]
+    pub fn entered(&self, round: u32, table: u32) -> Option<&Entered> {
+        self.entered.get(round, table)
     }
 
     /// Whether the files have a game between two players at that table of that round.
@@ -447,6 +476,13 @@ fn set_players(players: &Players, place: &For) -> Option<Command> {
     let Value::Object(mut fields) = serde_json::to_value(players).ok()? else {
         return None;
     };
+    // What the files do not have is not known, whatever was known before.
+    for (field, facts) in [
+        ("white_player", &players.white_player),
+        ("black_player", &players.black_player),
+    ] {
+        fields.insert(field.to_owned(), facts.as_deref().map_or(Value::Null, all_facts));
+    }
     if let For::Over(game) = place {
         fields.insert("game".to_owned(), json!(game));
     }
@@ -477,6 +513,17 @@ fn result_of(arguments: &Value) -> Option<((u32, u32), GameResult)> {
     let result = arguments.get("result")?.as_str()?;
     let result = GameResult::ALL.iter().find(|known| known.as_str() == result)?;
     Some(((number("round")?, number("table")?), *result))
+}
+
+/// All that can be known of a player, with null for what is not.
+fn all_facts(facts: &PlayerFacts) -> Value {
+    json!({
+        "fide_id": facts.fide_id,
+        "title": facts.title,
+        "rating": facts.rating,
+        "federation": facts.federation,
+        "team": facts.team,
+    })
 }
 
 fn set_time_control(round: u32, table: u32, control: &str) -> Option<Command> {

@@ -217,6 +217,27 @@ async fn an_arbiter_commands_before_and_during_a_game() {
         game["result"] == "0-1" && named(game)
     })
     .await;
+    // Another arbiter is told who was first, and replaces that only by saying so.
+    let other = |id: &str, more: &str| {
+        format!(
+            r#"{{"id":"{id}","do":"set_result","result":"1-0","reason":"resignation","by":"B. Ott"{more}}}"#
+        )
+    };
+    let refused = hall.says("board-1", &other("5a", "")).await;
+    assert_eq!(refused["standing"]["by"], "meier", "{refused}");
+    assert_eq!(refused["standing"]["decision"], "0-1 resignation", "{refused}");
+    assert!(
+        refused["standing"]["at"].is_string() && error(&refused).contains("replace"),
+        "{refused}"
+    );
+    assert_eq!(
+        hall.says("board-1", &other("5b", r#","replace":true"#)).await["ok"],
+        true
+    );
+    hall.sees("that result", "boards/board-1/game", |game| {
+        game["result"] == "1-0"
+    })
+    .await;
     let moves = r#"{"id":"6","do":"correct_moves","moves":["d4","d5"],"from":1}"#;
     assert_eq!(hall.says("board-1", moves).await["ok"], true);
     hall.sees("other moves", "public/boards/board-1/game", |game| {
@@ -224,7 +245,7 @@ async fn an_arbiter_commands_before_and_during_a_game() {
     })
     .await;
     let ids: Vec<String> = hall.taken("board-1").into_iter().map(|(id, _)| id).collect();
-    assert_eq!(ids, ["4", "5", "6"]);
+    assert_eq!(ids, ["4", "5", "5a", "5b", "6"]);
 }
 
 #[tokio::test]

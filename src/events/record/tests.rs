@@ -154,6 +154,7 @@ fn finished_game_stays_current_until_the_next_one_starts() {
         by: DecidedBy::Laws,
         confirmed: true,
         end_certain: true,
+        decided_by: None,
     };
     let mut games = game(vec![started("start", Variant::Standard), ended]);
     let current = games.current().expect("the finished game");
@@ -217,6 +218,7 @@ fn the_arbiters_result_is_confirmed_and_can_be_taken_back() {
         by: DecidedBy::Board,
         confirmed: false,
         end_certain: true,
+        decided_by: None,
     };
     let set = |to: GameResult, why: Option<EndReason>| {
         with(|event| {
@@ -258,6 +260,7 @@ fn an_end_that_is_withdrawn_leaves_nothing_behind() {
         by: DecidedBy::Board,
         confirmed: false,
         end_certain: true,
+        decided_by: None,
     };
     let mut games = game(vec![started("start", Variant::Standard)]);
     let before = games.current().cloned().expect("a game");

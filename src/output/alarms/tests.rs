@@ -47,6 +47,7 @@ fn closed(seq: u64, incident: u64) -> Event {
             reason: IncidentEnd::Decided,
             counts: None,
             decision: None,
+            decided_by: None,
         },
     )
 }
@@ -135,6 +136,7 @@ fn only_what_is_chosen_is_told() {
             by: DecidedBy::Laws,
             confirmed: true,
             end_certain: true,
+            decided_by: None,
         },
     ));
     let changes = alarms.changes(at(1));

@@ -336,7 +336,7 @@ impl Broadcast {
             game: slot
                 .game
                 .map(|game| (game.record.game.clone(), game.record.revision)),
-            entered: slot.entered,
+            entered: slot.entered.cloned(),
             clock,
         };
         if let Some(before) = before.filter(|before| before.stamp == stamp) {

@@ -18,7 +18,7 @@ pub(in crate::output) struct Slot<'s> {
     pub(in crate::output) pairing: Option<&'s Pairing>,
     pub(in crate::output) game: Option<&'s Shown>,
     /// The result that an arbiter entered for the pairing while no board had a game of it.
-    pub(in crate::output) entered: Option<Entered>,
+    pub(in crate::output) entered: Option<&'s Entered>,
 }
 
 impl Slot<'_> {
@@ -60,7 +60,7 @@ impl Slot<'_> {
 pub(in crate::output) fn rounds<'s>(
     tournament: &'s Tournament,
     games: impl IntoIterator<Item = &'s Shown>,
-    entered: &TableResults,
+    entered: &'s TableResults,
 ) -> BTreeMap<u32, Vec<Slot<'s>>> {
     let mut slots: BTreeMap<(u32, u32), Slot<'s>> = BTreeMap::new();
     for (&round, of_round) in &tournament.rounds {

@@ -108,6 +108,7 @@ fn ended(board: u32, second: i64, result: GameResult) -> Event {
         by: DecidedBy::Arbiter,
         confirmed: true,
         end_certain: true,
+        decided_by: None,
     };
     event(board, second, kind)
 }

@@ -102,6 +102,7 @@ fn incidents_are_open_and_then_past_with_when_they_were_opened() {
         reason: IncidentEnd::Decided,
         counts,
         decision: Some("two minutes".to_owned()),
+        decided_by: None,
     };
     desk.take(&event(3, closed(None)));
     let news = change(&mut desk);

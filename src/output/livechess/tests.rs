@@ -338,6 +338,7 @@ fn what_a_client_sets_up_becomes_a_command_where_that_is_allowed() {
         ok: error.is_none(),
         note: None,
         error: error.map(str::to_owned),
+        standing: None,
     };
     hall.answered(at(2), *first, Some(answer(Some("no"))));
     let refused = frames(&mut hall, 2);
@@ -468,6 +469,7 @@ fn a_result_that_the_board_shows_is_not_the_one_that_counts() {
             by: DecidedBy::Board,
             confirmed,
             end_certain: true,
+            decided_by: None,
         };
         hall.take(at(0), &of("board-4", "g1", 10, kind));
         hall.take_clock(at(0), "board-4", &clock(5391, 5402, Some(Color::Black), 123));

@@ -161,6 +161,7 @@ fn finished_game_reads_back() {
             by: DecidedBy::Laws,
             confirmed: true,
             end_certain: true,
+            decided_by: None,
         },
     ));
 
@@ -429,6 +430,7 @@ fn results_that_pgn_cannot_say_stand_in_a_comment() {
                 by: DecidedBy::Arbiter,
                 confirmed: true,
                 end_certain: true,
+                decided_by: None,
             },
         ));
         for text in [pgn(record(&games)), public_pgn(record(&games))] {

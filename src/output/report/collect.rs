@@ -178,6 +178,7 @@ impl IncidentReport {
                 reason,
                 counts,
                 decision,
+                decided_by,
                 ..
             } => self.closed.push(Closing {
                 ts: event.ts,
@@ -185,6 +186,7 @@ impl IncidentReport {
                 reason: *reason,
                 counts: *counts,
                 decision: decision.clone(),
+                decided_by: decided_by.clone(),
             }),
             _ => {}
         }
@@ -267,9 +269,10 @@ impl Collected {
     /// Notes who decided how the game ended, where a person did.
     fn decide(&mut self, event: &Event) {
         match &event.kind {
-            EventKind::CommandTaken { by, .. } => self.person = Some(by.clone()),
-            EventKind::GameEnded { by, .. } => {
-                self.report.decided_by = self.person.clone().filter(|_| *by == DecidedBy::Arbiter);
+            EventKind::CommandTaken { by, error: None, .. } => self.person = Some(by.clone()),
+            EventKind::GameEnded { by, decided_by, .. } => {
+                let person = decided_by.as_ref().or(self.person.as_ref());
+                self.report.decided_by = person.cloned().filter(|_| *by == DecidedBy::Arbiter);
             }
             // Without a reason the game goes on.
             EventKind::GameAmended {

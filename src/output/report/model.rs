@@ -172,6 +172,9 @@ pub struct Closing {
     pub counts: Option<bool>,
     /// The arbiter's decision, in their words.
     pub decision: Option<String>,
+    /// The arbiter who decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<String>,
 }
 
 /// Moves that were withdrawn, and what took their place.

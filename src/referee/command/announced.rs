@@ -4,7 +4,8 @@ use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::events::{Action, EndReason, Event, EventKind, Players};
+use crate::events::{Action, EndReason, Event, EventKind, IncidentEnd, Players};
+use crate::laws::IncidentKind;
 use crate::referee::command::{NewGame, SetPlayers, StartRound};
 
 /// What was announced about a board's next game and its round: a projection of the board's events.
@@ -15,6 +16,8 @@ pub struct Announced {
     /// The last game, and who plays it.
     game: Option<String>,
     playing: Option<Players>,
+    /// They have each other's pieces.
+    reversed: bool,
 }
 
 impl Announced {
@@ -31,7 +34,16 @@ impl Announced {
                 self.next = None;
                 self.game.clone_from(&event.game);
                 self.playing.clone_from(players);
+                self.reversed = false;
             }
+            EventKind::IncidentOpened(incident) if incident.kind == IncidentKind::ColorsReversed => {
+                self.reversed = true;
+            }
+            EventKind::IncidentClosed {
+                kind: IncidentKind::ColorsReversed,
+                reason: IncidentEnd::Restored,
+                ..
+            } => self.reversed = false,
             EventKind::GameAmended {
                 players: Some(players),
                 ..
@@ -71,8 +83,12 @@ impl Announced {
             }
             Action::NewGame => {
                 let named = NewGame::deserialize(arguments).ok().and_then(|new| new.players());
-                // A game that is broken off is played again by the same players.
+                // A game that is broken off is played again by the same players, with the right colours.
                 let again = self.playing.clone().filter(|_| event.game.is_some());
+                let again = match self.reversed {
+                    true => again.map(|players| players.exchanged()),
+                    false => again,
+                };
                 let before = again.or_else(|| self.next.take());
                 self.next = match named {
                     Some(named) => Some(named.over(before.as_ref())),
@@ -190,6 +206,7 @@ mod tests {
             by: DecidedBy::Board,
             confirmed: false,
             end_certain: true,
+            decided_by: None,
         };
         assert_eq!(
             white(&of(&[plays(), vec![event(3, gap)]].concat())),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::events::{EndReason, GameResult};
+use super::Standing;
+use crate::events::{EndReason, GameResult, time_text};
 use crate::laws::{self, Language};
 
 /// Why a command was not carried out.
@@ -138,6 +139,22 @@ pub enum Refusal {
     NothingToPostpone,
     /// The game already has these moves.
     SameMoves,
+    /// Another arbiter has decided the incident.
+    IncidentDecided {
+        /// Its number.
+        incident: u64,
+        /// That decision.
+        standing: Standing,
+    },
+    /// Another arbiter has set the result.
+    ResultDecided(Standing),
+    /// Another arbiter has entered a move that would be withdrawn.
+    MoveEntered {
+        /// Its ply.
+        ply: u32,
+        /// The move.
+        standing: Standing,
+    },
 }
 
 impl Refusal {
@@ -149,6 +166,17 @@ impl Refusal {
             .into_iter()
             .map(|(placeholder, value)| (placeholder.to_owned(), value));
         laws::answer(language, name, &values.collect())
+    }
+
+    /// The decision of another arbiter that stands in the way; `None` if there is another reason.
+    #[must_use]
+    pub const fn standing(&self) -> Option<&Standing> {
+        match self {
+            Self::IncidentDecided { standing, .. }
+            | Self::ResultDecided(standing)
+            | Self::MoveEntered { standing, .. } => Some(standing),
+            _ => None,
+        }
     }
 
     /// The key of its text in the catalogues, and the values for its placeholders.
@@ -209,6 +237,15 @@ impl Refusal {
             Self::UnknownClaim { board } => ("no_claim", on(board)),
             Self::NothingToPostpone => ("no_postponing", BTreeMap::new()),
             Self::SameMoves => ("same_moves", BTreeMap::new()),
+            Self::IncidentDecided { incident, standing } => {
+                let name = match standing.decision.as_str() {
+                    "" => "incident_decided_silently",
+                    _ => "incident_decided",
+                };
+                (name, with(decided(standing), "incident", *incident))
+            }
+            Self::MoveEntered { ply, standing } => ("move_entered", with(decided(standing), "ply", *ply)),
+            Self::ResultDecided(standing) => ("result_decided", decided(standing)),
         }
     }
 }
@@ -218,6 +255,14 @@ type Values = BTreeMap<&'static str, Value>;
 fn with(mut values: Values, placeholder: &'static str, value: impl Into<Value>) -> Values {
     values.insert(placeholder, value.into());
     values
+}
+
+fn decided(standing: &Standing) -> Values {
+    BTreeMap::from([
+        ("by", standing.by.as_str().into()),
+        ("at", time_text(standing.at).into()),
+        ("given", format!("{:?}", standing.decision).into()),
+    ])
 }
 
 fn over(result: GameResult, by: EndReason) -> Values {

@@ -17,6 +17,7 @@ fn a_command_says_who_asks_for_what() {
             game: None,
             round: None,
             table: None,
+            replace: false,
         })
     );
     assert_eq!(

@@ -3,10 +3,10 @@
 use kiebitz_hardware::Timestamp;
 use shakmaty::ByColor;
 
-use super::WhichGame;
 use super::moves::{Moves, uci};
+use super::{Seats, WhichGame};
 use crate::events::{
-    CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, Players, SettledBy,
+    CompletedBy, CorrectionReason, DecidedBy, Decision, EndReason, EventKind, GameResult, Players, SettledBy,
 };
 use crate::laws::{Mode, TimeControl};
 use crate::position::State;
@@ -18,14 +18,21 @@ use crate::referee::{LineEntry, Referee, Ruling, Verdict};
 use crate::tracker::Ply;
 
 impl Referee {
-    pub(super) fn set_players(&mut self, now: Timestamp, by: &str, which: WhichGame, players: Players) {
+    pub(super) fn set_players(
+        &mut self,
+        now: Timestamp,
+        by: &str,
+        which: WhichGame,
+        players: Players,
+        seats: Seats,
+    ) {
         let Some(game) = self.game_of_mut(which) else {
             self.announced = Some(players);
             return;
         };
         let before = game.players.replace(players.clone());
-        let exchanged =
-            before.is_some_and(|before| before.white != before.black && before == players.exchanged());
+        let is_played = !game.ended;
+        let are_exchanged = before.is_some_and(|before| players.are_exchanged(&before));
         let players = Some(players);
         self.amend(
             now,
@@ -35,8 +42,14 @@ impl Referee {
                 ..Amended::by(by)
             },
         );
-        // Only a person can see that the players sit at each other's pieces (Art. 7.3): the command has just said so.
-        if exchanged && which == WhichGame::Current {
+        if which != WhichGame::Current || !is_played {
+            return;
+        }
+        let is_withdrawn = self.watch.are_reversed() && (are_exchanged || seats == Seats::Right);
+        if is_withdrawn {
+            self.watch(now, News::NamesPutRight);
+        } else if are_exchanged && seats == Seats::Reversed {
+            // Only a person can see that the players sit at each other's pieces (Art. 7.3): the command has just said so.
             let made = ByColor::new_with(|color| self.moves_made(color));
             let moves = self.regulations.rules.reversed_moves(made);
             self.watch(now, News::Reversed(moves));
@@ -89,9 +102,17 @@ impl Referee {
     }
 
     pub(super) fn set_result(&mut self, now: Timestamp, by: &str, which: WhichGame, verdict: Verdict) {
+        let decision = self.decision(now, by);
         let Some(game) = self.game_of_mut(which) else {
             return;
         };
+        // Who sets the same result once more has not decided it.
+        let same = game
+            .verdict
+            .as_ref()
+            .filter(|before| (before.result, before.reason) == (verdict.result, verdict.reason));
+        let decision = same.and_then(|before| before.decided.clone()).unwrap_or(decision);
+        let verdict = verdict.of(decision);
         if !game.ended && which == WhichGame::Current {
             self.end(now, None, verdict);
             return;
@@ -128,9 +149,14 @@ impl Referee {
     }
 
     /// A game that was not played: a player did not come, and the clock was never started.
-    pub(super) fn forfeit(&mut self, now: Timestamp, verdict: Verdict) {
+    pub(super) fn forfeit(&mut self, now: Timestamp, by: &str, verdict: Verdict) {
         self.begin(now);
-        self.end(now, None, verdict);
+        self.end_by_arbiter(now, by, verdict);
+    }
+
+    pub(super) fn end_by_arbiter(&mut self, now: Timestamp, by: &str, verdict: Verdict) {
+        let decision = self.decision(now, by);
+        self.end(now, None, verdict.of(decision));
     }
 
     /// A game that was ended goes on; what was played since then is part of it.
@@ -183,6 +209,7 @@ impl Referee {
     }
 
     pub(super) fn correct_moves(&mut self, now: Timestamp, by: &str, which: WhichGame, moves: Moves) {
+        let decision = self.decision(now, by);
         let Some(game) = self.game_of_mut(which) else {
             return;
         };
@@ -200,6 +227,7 @@ impl Referee {
             settled: Some(SettledBy::Arbiter),
             completed: Some((CompletedBy::Arbiter, None, None)),
             offered: Offered::default(),
+            entered: Some(decision.clone()),
         });
         game.published.extend(entries);
         let all = game
@@ -276,11 +304,15 @@ impl Referee {
     }
 
     /// Another game begins on the board: one that is being played becomes void (Art. 7.2.1).
-    pub(super) fn begin_anew(&mut self, now: Timestamp, named: Option<Players>) {
+    pub(super) fn begin_anew(&mut self, now: Timestamp, by: &str, named: Option<Players>) {
         let mut again = None;
         if self.game().is_some() {
-            self.end(now, None, Verdict::arbiter(GameResult::Unknown, EndReason::Void));
+            self.end_by_arbiter(now, by, Verdict::arbiter(GameResult::Unknown, EndReason::Void));
             again = self.game.as_ref().and_then(|game| game.players.clone());
+            // With the right colours this time (Art. 7.3).
+            if self.watch.are_reversed() {
+                again = again.map(|players| players.exchanged());
+            }
         }
         self.keep_previous();
         let before = again.or_else(|| self.announced.take());
@@ -372,6 +404,15 @@ impl Verdict {
             reason,
             by: DecidedBy::Arbiter,
             confirmed: true,
+            decided: None,
+        }
+    }
+
+    /// The same, as decided by an arbiter.
+    fn of(self, decision: Decision) -> Self {
+        Self {
+            decided: Some(decision),
+            ..self
         }
     }
 }

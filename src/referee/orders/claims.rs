@@ -2,6 +2,7 @@
 
 use kiebitz_hardware::Timestamp;
 
+use super::results::check_standing;
 use super::{Checked, Effect, WhichGame};
 use crate::events::{DecidedBy, EndReason, GameResult, Incident};
 use crate::laws::{ClaimKind, ClaimRuling, Situation, text};
@@ -32,14 +33,19 @@ impl Referee {
     }
 
     /// Decides a claim, also after a flag has fallen (1997: 10.2(c); 2023: III.5.2); the answer says what it costs.
-    pub(super) fn check_ruling(&self, decide: &DecideClaim) -> Result<Checked, Refusal> {
+    pub(super) fn check_ruling(&self, by: &str, decide: &DecideClaim) -> Result<Checked, Refusal> {
         let claim = self.watch.claim(decide.incident);
         let claim = claim.ok_or_else(|| Refusal::UnknownClaim {
             board: self.board.clone(),
         })?;
         let kind = kind(claim);
+        self.check_decided(by, claim.incident, decide.replace)?;
         let draws = decide.ruling == ClaimRuling::Accept && kind != ClaimKind::Increment;
-        let drawn = if draws { Some(self.drawn_by(kind)?) } else { None };
+        let drawn = if draws {
+            Some(self.drawn_by(kind, by, decide.replace)?)
+        } else {
+            None
+        };
         let closing = match (decide.ruling, kind) {
             (ClaimRuling::Postpone, ClaimKind::Quickplay) => None,
             (ClaimRuling::Postpone, _) => return Err(Refusal::NothingToPostpone),
@@ -71,6 +77,7 @@ impl Referee {
             closing,
             drawn,
         } = ruled;
+        let closing = closing.map(|ruling| (ruling, self.decision(now, by)));
         self.watch(now, News::Ruled(number, situation, closing));
         if let Some(verdict) = drawn {
             self.set_result(now, by, WhichGame::Current, verdict);
@@ -78,8 +85,8 @@ impl Referee {
         }
     }
 
-    /// The draw that an accepted claim makes, unless the game had ended by the Laws.
-    fn drawn_by(&self, kind: ClaimKind) -> Result<Verdict, Refusal> {
+    /// The draw that an accepted claim makes, unless the game had ended by the Laws or another arbiter has set its result.
+    fn drawn_by(&self, kind: ClaimKind, by: &str, replace: bool) -> Result<Verdict, Refusal> {
         let reason = match kind {
             ClaimKind::Threefold | ClaimKind::FiftyMoves => EndReason::Claim,
             ClaimKind::Quickplay | ClaimKind::Increment => EndReason::Quickplay,
@@ -95,7 +102,11 @@ impl Referee {
                 over_by: over.reason,
                 reason,
             }),
-            None => Ok(Verdict::arbiter(GameResult::Draw, reason)),
+            None => {
+                let standing = game.verdict.as_ref();
+                check_standing(standing, (GameResult::Draw, Some(reason)), by, replace)?;
+                Ok(Verdict::arbiter(GameResult::Draw, reason))
+            }
         }
     }
 

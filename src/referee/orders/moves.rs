@@ -5,7 +5,7 @@ use shakmaty::san::San;
 
 use crate::position::State;
 use crate::referee::OpenGame;
-use crate::referee::command::{CorrectMoves, Refusal};
+use crate::referee::command::{CorrectMoves, Refusal, Standing};
 use crate::referee::words::index;
 use crate::tracker::{Evidence, Ply};
 
@@ -77,6 +77,26 @@ impl OpenGame {
             entered,
             position: None,
         })
+    }
+}
+
+impl OpenGame {
+    /// Refuses to withdraw moves that another arbiter has entered, unless they are to be replaced.
+    pub(super) fn check_entered(&self, moves: &Moves, by: &str, replace: bool) -> Result<(), Refusal> {
+        let before = self.published.iter().skip(moves.stay);
+        let after = moves.entered.iter().map(Some).chain(core::iter::repeat(None));
+        for (entry, ply) in before.zip(after) {
+            let is_same = ply.is_some_and(|ply| ply.uci == entry.ply.uci);
+            let decided = entry.entered.as_ref().filter(|_| !is_same);
+            let text = entry.ply.san.clone().unwrap_or_default();
+            if let Some(standing) = Standing::against(decided, by, replace, text) {
+                return Err(Refusal::MoveEntered {
+                    ply: entry.ply.number,
+                    standing,
+                });
+            }
+        }
+        Ok(())
     }
 }
 

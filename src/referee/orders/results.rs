@@ -7,7 +7,7 @@ use shakmaty::Color;
 use super::{Checked, Effect, UNFINISHED, WhichGame, reason_among};
 use crate::events::{DecidedBy, EndReason, GameResult, color};
 use crate::laws::{Regulations, Topic, answer};
-use crate::referee::command::{Refusal, SetResult};
+use crate::referee::command::{Refusal, SetResult, Standing};
 use crate::referee::{OpenGame, Referee, Verdict};
 
 /// Reasons for a result that an arbiter can give.
@@ -65,7 +65,7 @@ struct Written {
 }
 
 impl Referee {
-    pub(super) fn check_result(&self, set: &SetResult) -> Result<Checked, Refusal> {
+    pub(super) fn check_result(&self, by: &str, set: &SetResult) -> Result<Checked, Refusal> {
         let Written { result, forfeit } = written(&set.result)?;
         let given = match &set.reason {
             Some(given) => Some(reason_among(given, REASONS)?),
@@ -83,10 +83,12 @@ impl Referee {
         }
         let which = self.which_game(set.game.as_ref())?;
         let game = self.game_of(which).ok_or_else(|| self.no_game())?;
-        if result == GameResult::Unknown && given.is_none() {
-            return self.check_going_on(which, game);
-        }
         let before = game.verdict.as_ref();
+        if result == GameResult::Unknown && given.is_none() {
+            let going_on = self.check_going_on(which, game)?;
+            check_standing(before, (result, None), by, set.replace)?;
+            return Ok(going_on);
+        }
         let shown = before.filter(|verdict| verdict.result == result);
         let reason = given.or_else(|| shown.map(|verdict| verdict.reason));
         let reason = reason.unwrap_or(EndReason::Arbiter);
@@ -101,6 +103,7 @@ impl Referee {
             });
         }
         let entered = game.entered(result, reason, &self.regulations);
+        check_standing(before, (entered.result, Some(reason)), by, set.replace)?;
         let note = entered
             .note
             .or_else(|| game.early_draw(entered.result, reason, &self.regulations))
@@ -126,6 +129,25 @@ impl Referee {
                 game: game.id.id.clone(),
             }),
         }
+    }
+}
+
+/// Refuses a result that contradicts the one which another arbiter has set, unless it is to replace that. Without a reason
+/// the game is to go on.
+pub(super) fn check_standing(
+    standing: Option<&Verdict>,
+    (result, reason): (GameResult, Option<EndReason>),
+    by: &str,
+    replace: bool,
+) -> Result<(), Refusal> {
+    let Some(before) = standing.filter(|before| (before.result, Some(before.reason)) != (result, reason))
+    else {
+        return Ok(());
+    };
+    let set = format!("{} {}", before.result, before.reason);
+    match Standing::against(before.decided.as_ref(), by, replace, set) {
+        Some(standing) => Err(Refusal::ResultDecided(standing)),
+        None => Ok(()),
     }
 }
 

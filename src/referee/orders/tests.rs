@@ -1,8 +1,9 @@
-use crate::events::{EventKind, ResumableGame};
+use crate::events::{EventKind, GameResult, ResumableGame};
 use crate::laws::{Edition, Language, Mode};
 use crate::position::State;
 use crate::referee::command::Refusal;
 use crate::referee::tests::table::{STANDARD, Table, WHITE_WINS, rules};
+use crate::referee::{Referee, Resumed};
 use shakmaty::{CastlingMode, Color};
 
 fn table() -> Table {
@@ -383,7 +384,8 @@ fn what_is_known_of_players_stays_with_their_names() {
     assert_eq!((players.round, players.table), (Some(3), Some(7)));
     let white = players.facts(Color::White).expect("still the same");
     assert_eq!((white.fide_id, white.title.as_deref()), (Some(1), Some("GM")));
-    assert_eq!(players.facts(Color::Black), None, "somebody else");
+    let black = players.facts(Color::Black).expect("still the same");
+    assert_eq!(black.rating, Some(2100));
 }
 
 /// A drawn start position, or an adjourned one: its first move is a move of a game.
@@ -628,4 +630,174 @@ fn a_table_without_a_game_gets_a_result() {
     assert!(rulings.iter().all(|ruling| ruling.game.is_none()), "of no game");
     table.referee.rulings = rulings;
     assert_eq!(table.published(), ["round 2, table 9: 1-0 default by arbiter"]);
+}
+
+/// The table after a restart, from its journal.
+fn restarted(table: &mut Table) {
+    let game = ResumableGame::of(&table.journaled()).expect("a game");
+    let regulations = table.referee.regulations.clone();
+    table.referee = Referee::new("board-1", regulations);
+    table.referee.resume(Resumed::new(&game).expect("positions"));
+}
+
+#[test]
+fn another_arbiters_result_is_replaced_only_if_that_is_said() {
+    for (restart, decides_first) in [(false, true), (true, true), (true, false)] {
+        let mut table = table();
+        table.plays("e4 e5 Nf3");
+        let sets = |by: &str, result: &str, more: &str| {
+            format!(r#""do":"set_result","by":"{by}","result":"{result}"{more}"#)
+        };
+        if decides_first {
+            table.command(&sets("Anna", "1-0", r#","reason":"resignation""#));
+        } else {
+            table.shows(shakmaty::KnownOutcome::Draw);
+            table.command(&sets("Anna", "1-0", r#","reason":"resignation""#));
+        }
+        if restart {
+            restarted(&mut table);
+        }
+        for other in ["0-1", "*"] {
+            let refused = table.command(&sets("Berta", other, ""));
+            assert!(
+                refused.starts_with("Anna set the result at 20")
+                    && refused.contains(r#": "1-0 resignation". To replace it"#),
+                "{refused}"
+            );
+        }
+        assert_eq!(table.command(&sets("Berta", "1-0", "")), "", "it is the same");
+        let refused = table.command(&sets("Berta", "1-0", r#","reason":"flag""#));
+        assert!(refused.starts_with("Anna set"), "{refused}");
+        assert_eq!(
+            table.command(&sets("Anna", "1/2-1/2", r#","reason":"agreement""#)),
+            "",
+            "her own"
+        );
+        assert_eq!(table.command(&sets("Berta", "0-1", r#","replace":true"#)), "");
+        let refused = table.command(&sets("Anna", "1-0", ""));
+        assert!(refused.starts_with("Berta set"), "{refused}");
+    }
+}
+
+#[test]
+fn a_result_that_no_arbiter_has_set_is_in_nobodys_way() {
+    let mut table = table();
+    table.plays("e4 e5").shows(shakmaty::KnownOutcome::Draw);
+    assert_eq!(
+        table.command(r#""do":"set_result","by":"Anna","result":"1-0""#),
+        ""
+    );
+    assert_eq!(table.command(r#""do":"set_result","by":"Anna","result":"*""#), "");
+    assert_eq!(
+        table.command(r#""do":"set_result","by":"Berta","result":"0-1""#),
+        ""
+    );
+}
+
+/// A claim that one arbiter has rejected is not accepted by another, nor is a result of theirs replaced by the draw.
+#[test]
+fn another_arbiters_ruling_is_replaced_only_if_that_is_said() {
+    let mut table = table();
+    table.plays("e4 e5");
+    let claim = r#""do":"claim","kind":"fifty_moves","color":"white""#;
+    table.command(claim);
+    let number = table
+        .referee
+        .watch
+        .open_incidents()
+        .last()
+        .expect("a claim")
+        .incident;
+    let rules = |by: &str, ruling: &str, more: &str| {
+        format!(r#""do":"decide_claim","by":"{by}","incident":{number},"ruling":"{ruling}"{more}"#)
+    };
+    table.command(&rules("Anna", "reject", ""));
+    let refused = table.command(&rules("Berta", "accept", ""));
+    assert!(refused.starts_with("Anna decided incident"), "{refused}");
+    assert!(table.referee.game().is_some());
+    table.command(r#""do":"set_result","by":"Anna","result":"1-0""#);
+    let accepts = rules("Anna", "accept", "");
+    assert!(!table.command(&accepts).contains("To replace"), "both were hers");
+    table.command(r#""do":"set_result","by":"Anna","result":"1-0""#);
+    let refused = table.command(&rules("Berta", "accept", ""));
+    assert!(refused.contains("Anna decided"), "{refused}");
+    assert!(
+        !table
+            .command(&rules("Berta", "accept", r#","replace":true"#))
+            .contains("To replace")
+    );
+    let verdict = table
+        .referee
+        .game
+        .as_ref()
+        .and_then(|game| game.verdict.clone())
+        .expect("a verdict");
+    assert_eq!(
+        (verdict.result, verdict.decided.expect("a decision").by),
+        (GameResult::Draw, "Berta".to_owned())
+    );
+}
+
+/// The name is corrected, and the arbiter is told what that was taken for.
+#[test]
+fn a_corrected_name_keeps_the_person() {
+    let mut table = table();
+    table.command(r#""do":"set_players","white":"Adler, Jonas","black":"Becker","white_player":{"title":"FM","rating":2301}"#);
+    table.plays("e4");
+    let note = table.command(r#""do":"set_players","white":"Adler, Jonas-Paul""#);
+    assert_eq!(
+        note,
+        "taken for a correction of the name Adler, Jonas: title, rating, FIDE id, federation and team of White stay as they were. \
+         For another player, send white_player with what is known of them, or null"
+    );
+    let players = table
+        .referee
+        .game
+        .as_ref()
+        .and_then(|game| game.players.clone())
+        .expect("players");
+    assert_eq!(
+        (players.white.as_deref(), players.black.as_deref()),
+        (Some("Adler, Jonas-Paul"), Some("Becker"))
+    );
+    let facts = players.white_player.expect("facts");
+    assert_eq!((facts.title.as_deref(), facts.rating), (Some("FM"), Some(2301)));
+}
+
+/// Two arbiters correct the moves of a board.
+#[test]
+fn another_arbiters_moves_are_replaced_only_if_that_is_said() {
+    for restart in [false, true] {
+        let mut table = table();
+        table.plays("e4 e5 Nf3 Nc6");
+        let corrects = |by: &str, from: u32, moves: &str, more: &str| {
+            format!(r#""do":"correct_moves","by":"{by}","from":{from},"moves":{moves}{more}"#)
+        };
+        assert_eq!(table.command(&corrects("Anna", 3, r#"["Nc3","Nc6"]"#, "")), "");
+        if restart {
+            restarted(&mut table);
+        }
+        assert_eq!(
+            table.command(&corrects("Berta", 4, r#"["Nf6"]"#, r#","replace":true"#)),
+            ""
+        );
+        let refused = table.command(&corrects("Berta", 3, r#"["d4"]"#, ""));
+        assert!(
+            refused.starts_with("Anna entered ply 3 at 20") && refused.contains("Nc3"),
+            "{refused}"
+        );
+        let before = r#""do":"set_position","by":"Berta","fen":"rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2""#;
+        assert!(table.command(before).starts_with("Anna entered ply 3"));
+        let refused = table.command(&corrects("Anna", 4, r#"["d6"]"#, ""));
+        assert!(refused.starts_with("Berta entered ply 4"), "{refused}");
+        assert_eq!(
+            table.command(&corrects("Berta", 5, r#"["d4"]"#, "")),
+            "",
+            "it changes none of hers"
+        );
+        assert_eq!(
+            table.command(&corrects("Berta", 2, r#"["c5"]"#, r#","replace":true"#)),
+            ""
+        );
+    }
 }

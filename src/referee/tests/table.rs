@@ -216,7 +216,7 @@ impl Table {
         self.passes(1);
         let text = format!(r#"{{"id":"1",{command}}}"#);
         let command = Command::parse(&text).expect("a command");
-        match self.referee.check(self.now, &command.order) {
+        match self.referee.check(self.now, &command.by, &command.order) {
             Ok(checked) => {
                 let note = checked.note().unwrap_or_default().to_owned();
                 let given = self.referee.given(&checked);
@@ -308,6 +308,7 @@ fn short(event: EventKind) -> Option<String> {
             by,
             confirmed,
             end_certain,
+            decided_by: _,
         } => {
             let doubt = if confirmed { "" } else { "?" };
             let end = if end_certain { "" } else { ", end not watched" };

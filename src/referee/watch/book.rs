@@ -8,8 +8,8 @@ use shakmaty::{Bitboard, Board, ByColor, Color, Square};
 
 use super::GameStatus;
 use crate::acts::Acts;
-use crate::events::incidents::{Incidents, offence, set_counts};
-use crate::events::{Clock, ClosedBy, EventKind, Incident, IncidentEnd, Proof, SquareChange};
+use crate::events::incidents::{Decided, Incidents, offence, set_counts};
+use crate::events::{Clock, ClosedBy, Decision, EventKind, Incident, IncidentEnd, Proof, SquareChange};
 use crate::laws::{IncidentKind, Regulations, ResumableCase, Situation, text};
 
 /// What to report about a situation.
@@ -81,6 +81,8 @@ pub(super) struct Closing {
     pub(super) reason: IncidentEnd,
     pub(super) counts: Option<bool>,
     pub(super) decision: Option<String>,
+    /// The arbiter whose decision closes it.
+    pub(super) decided: Option<Decision>,
 }
 
 /// The numbers of incidents, and those that are open.
@@ -90,6 +92,8 @@ pub(super) struct Book {
     open: BTreeMap<Number, Incident>,
     /// Closed incidents of this game: the arbiter may still decide on them.
     past: BTreeMap<Number, Incident>,
+    /// The last decision on each of those that an arbiter has decided.
+    decided: BTreeMap<Number, Decided>,
     events: Vec<(Timestamp, EventKind)>,
 }
 
@@ -100,6 +104,7 @@ impl Book {
         self.last = incidents.last();
         self.open = incidents.open().map(by_number).collect();
         self.past = incidents.past().map(by_number).collect();
+        self.decided.clone_from(incidents.decided());
     }
 
     /// What is open, the oldest first.
@@ -152,6 +157,7 @@ impl Book {
             reason,
             counts: None,
             decision: None,
+            decided: None,
         };
         self.close_as(now, number, closed);
     }
@@ -171,8 +177,13 @@ impl Book {
             by: closed.by,
             reason: closed.reason,
             counts: closed.counts,
-            decision: closed.decision,
+            decision: closed.decision.clone(),
+            decided_by: closed.decided.as_ref().map(|decided| decided.by.clone()),
         };
+        if let Some(decision) = closed.decided {
+            let text = closed.decision;
+            self.decided.insert(number, Decided { decision, text });
+        }
         self.events.push((now, event));
         self.past.insert(number, incident);
     }
@@ -180,6 +191,11 @@ impl Book {
     /// An incident that the arbiter can decide: an open one, or a closed one of this game.
     pub(super) fn decidable(&self, number: Number) -> Option<&Incident> {
         self.open.get(&number).or_else(|| self.past.get(&number))
+    }
+
+    /// The last decision of an arbiter on an incident.
+    pub(super) fn decided(&self, number: Number) -> Option<&Decided> {
+        self.decided.get(&number)
     }
 
     /// Whether an incident counts as an offence of its player.
@@ -199,6 +215,7 @@ impl Book {
     /// Another game begins: the arbiter can no longer decide incidents of the one before.
     pub(super) fn forget_past(&mut self) {
         self.past.clear();
+        self.decided.clear();
     }
 
     /// Opens an incident that is over as soon as it is known.

@@ -4,7 +4,7 @@ use kiebitz_hardware::Timestamp;
 
 use super::book::{Closing, Report};
 use super::{GameStatus, Watch};
-use crate::events::{ClosedBy, Incident, IncidentEnd};
+use crate::events::{ClosedBy, Decision, Incident, IncidentEnd};
 use crate::laws::{ClaimRuling, IncidentKind, Situation};
 
 impl Watch {
@@ -33,13 +33,13 @@ impl Watch {
         }
     }
 
-    /// The arbiter has ruled on a claim.
+    /// This arbiter has ruled on a claim.
     pub(super) fn rule(
         &mut self,
         game: &GameStatus<'_>,
         number: u64,
         situation: Situation,
-        closing: Option<ClaimRuling>,
+        closing: Option<(ClaimRuling, Decision)>,
     ) {
         let Some(claim) = self.book.decidable(number) else {
             return;
@@ -52,12 +52,13 @@ impl Watch {
             ..Report::new(game, &self.acts, situation, game.now)
         };
         self.book.update(game.now, game.regulations, number, report);
-        if let Some(ruling) = closing {
+        if let Some((ruling, decided)) = closing {
             let closed = Closing {
                 by: ClosedBy::Arbiter,
                 reason: IncidentEnd::Decided,
                 counts: None,
                 decision: Some(ruling.as_str().to_owned()),
+                decided: Some(decided),
             };
             self.book.close_as(game.now, number, closed);
         }

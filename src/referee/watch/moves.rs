@@ -312,6 +312,7 @@ impl Moves {
             reason: IncidentEnd::Stands,
             counts: discounted.then_some(false),
             decision: None,
+            decided: None,
         };
         desk.book.close_as(desk.game.now, number, closed);
         self.forget(number);

@@ -3,6 +3,7 @@
 use shakmaty::{ByColor, Color};
 
 use crate::clock::ClockChange;
+use crate::events::Decision;
 use crate::laws::{ClaimRuling, Situation};
 use crate::referee::LineEntry;
 use crate::tracker::{Completion, Finding, Withdrawal};
@@ -34,6 +35,8 @@ pub(in crate::referee) enum News {
     Over,
     /// The players sit at each other's pieces; both have made this many moves.
     Reversed(u32),
+    /// An arbiter has withdrawn that: the names are right now.
+    NamesPutRight,
     /// A draw is shown on the board before the event allows players to agree to one; both have made this many moves.
     EarlyDraw {
         made: u32,
@@ -55,7 +58,7 @@ pub(in crate::referee) enum News {
     /// A player claims something by the arbiter's word.
     Claimed(Color, Box<Situation>),
     /// The arbiter has ruled on the claim of that number; without a closing it stays open.
-    Ruled(u64, Box<Situation>, Option<ClaimRuling>),
+    Ruled(u64, Box<Situation>, Option<(ClaimRuling, Decision)>),
     /// A deadline passed, or a finding concerns the game alone.
     Time,
 }

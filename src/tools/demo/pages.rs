@@ -202,6 +202,7 @@ impl Pages {
                 ok: false,
                 note: None,
                 error: Some("this board has not been shown yet".to_owned()),
+                standing: None,
             },
         };
         // Nobody waits any more if it took too long.

@@ -174,6 +174,7 @@ impl Room {
             by: DecidedBy::Board,
             confirmed: false,
             end_certain: true,
+            decided_by: None,
         };
         self.event(board, true, kind);
     }
@@ -459,4 +460,65 @@ fn a_result_that_the_file_had_before_ends_no_game_in_play() {
     assert_eq!(room.looks(), [""; 0]);
     room.ends("board-1", GameResult::BlackWins, EndReason::Checkmate);
     assert_eq!(room.looks(), ["board-1: 1-0 board-1-1"]);
+}
+
+/// What the files do not have any more is not known any more.
+#[test]
+fn facts_that_a_file_does_not_have_any_more_are_cleared() {
+    let mut room = Room::new(&[]);
+    let with = |title: Option<&str>| {
+        let mut paired = (*tournament(TWO_ROUNDS)).clone();
+        let round = paired.rounds.get_mut(&1).expect("a round");
+        let white = round.pairings[0].white.as_mut().expect("a player");
+        white.facts = PlayerFacts {
+            title: title.map(str::to_owned),
+            rating: title.map(|_| 2300),
+            ..PlayerFacts::default()
+        };
+        Arc::new(paired)
+    };
+    let known = |room: &Room| {
+        let players = room.seating.seats["board-1"]
+            .announced
+            .players()
+            .expect("players");
+        players.white_player.clone()
+    };
+    room.seating.pair(with(Some("FM")));
+    room.looks();
+    assert_eq!(known(&room).and_then(|facts| facts.title), Some("FM".to_owned()));
+    room.seating.pair(with(None));
+    assert_eq!(room.looks(), ["board-1: Adler-Berg 1"]);
+    assert_eq!(known(&room), None);
+    assert_eq!(room.looks(), [""; 0], "once");
+}
+
+/// A person who is named by hand and is another player of the event gets what the files have of that player.
+#[test]
+fn another_player_of_the_files_is_known_by_name() {
+    let mut paired = (*tournament(TWO_ROUNDS)).clone();
+    let dorn = paired
+        .rounds
+        .get_mut(&1)
+        .and_then(|round| round.pairings[1].black.as_mut());
+    dorn.expect("a player").facts.rating = Some(1900);
+    let mut seating = Seating::default();
+    seating.pair(Arc::new(paired));
+    let complete = |text: &str| {
+        let mut command = Command::parse(text).expect("a command");
+        seating.complete(&mut command);
+        let Order::SetPlayers(set) = command.order else {
+            panic!("players")
+        };
+        (command.arguments.get(Paired::FIELD).cloned(), set.paired)
+    };
+    let (arguments, paired) = complete(r#"{"id":"1","do":"set_players","white":"dorn","black":"Nobody"}"#);
+    assert_eq!(arguments, Some(json!({"white": {"rating": 1900}})));
+    assert_eq!(paired.white.and_then(|facts| facts.rating), Some(1900));
+    let other = r#"{"id":"1","do":"set_players","white":"Dorn","by":"pairings"}"#;
+    assert_eq!(
+        complete(other),
+        (None, Paired::default()),
+        "the files give all they have"
+    );
 }

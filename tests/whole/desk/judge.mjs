@@ -199,6 +199,41 @@ async function correctsByDragging(arbiter, second) {
   await until("for both", 20, () => isUndone(second));
 }
 
+/** The players are named, with what else is known of them; a name is corrected; the names were the wrong way round. */
+async function namesPlayers(arbiter, second) {
+  const { page } = arbiter;
+  const fold = page.locator(".fold", { has: page.locator("summary", { hasText: /^Players$/ }) });
+  await fold.locator("summary").click();
+  const side = (at) => fold.locator("fieldset.player").nth(at);
+  const box = (at, label) => side(at).getByLabel(label, { exact: true });
+  const enter = () => arbiter.sure(fold.getByRole("button", { name: "Enter the players", exact: true }));
+  const names = (one) => one.text(".opened .names");
+  for (const [label, value] of [["Name", "Adler, Jonas"], ["FIDE id", "4600001"], ["Title", "FM"], ["Rating", "2301"]]) {
+    await box(0, label).fill(value);
+  }
+  await box(1, "Name").fill("Becker, Anna");
+  await fold.getByLabel("Round of the game").fill("3");
+  await fold.getByLabel("Table of the game").fill("1");
+  await enter();
+  await until("the names", 20, async () => (await names(second)) === "Adler, Jonas – Becker, Anna");
+  await box(0, "Name").fill("Adler, Jonas-Paul");
+  await enter();
+  await until("a corrected name", 20, async () => (await names(second)) === "Adler, Jonas-Paul – Becker, Anna");
+  await arbiter.looksWell("the players");
+  await fold.getByRole("button", { name: "Swap colours" }).click();
+  await page.waitForTimeout(400);
+  await fold.getByRole("button", { name: "The names were the wrong way round" }).click();
+  await until("the other way round", 20, async () => (await names(second)) === "Becker, Anna – Adler, Jonas-Paul");
+  await until("all that is known of them goes with them", 20, async () => {
+    await page.locator("h2").first().focus();
+    const values = ["FIDE id", "Title", "Rating"].map((label) => box(1, label).inputValue());
+    return (await Promise.all(values)).join() === "4600001,FM,2301";
+  });
+  assert.equal(await page.locator(".needs", { hasText: "Colours reversed" }).count(), 0, "nobody is accused");
+  assert.equal(await page.locator(".others", { hasText: "Colours reversed" }).count(), 0, "nobody is accused");
+  await fold.locator("summary").click();
+}
+
 /** A result, and the game goes on all the same; a note that both see. */
 async function entersAndUndoes(arbiter, second) {
   const { page } = arbiter;
@@ -296,6 +331,7 @@ try {
   await readsAdvice(context, arbiter);
   await judges(arbiter, second);
   await correctsByDragging(arbiter, second);
+  await namesPlayers(arbiter, second);
   await entersAndUndoes(arbiter, second);
   await looksElsewhere(context);
   for (const one of [arbiter, second]) one.viewer.forgive(true);

@@ -1,7 +1,7 @@
 // A button that gives a command: asks once more where that is wise, and shows the answer beside it.
 
 import { button, make, say } from "/page/dom.js";
-import { fill, words } from "./words.js";
+import { decided, fill, time, words } from "./words.js";
 
 /** Who presses twice without reading has not said yes. */
 const HASTE = 300;
@@ -38,7 +38,8 @@ export function fold(label, ...inside) {
 export class Deed {
   /**
    * `desk` gives the commands. Of `about`: `label`; `tone` (a class); `command` returns what is to be sent, null where
-   * something is missing; `ask` returns the question to be answered first, if any; `undo` returns the command that makes
+   * something is missing; `ask` returns the question to be answered first, if any; `answers` returns what can be answered
+   * in place of yes, [text, what the answer adds to the command] each; `undo` returns the command that makes
    * it undone, or what returns that when it comes to it, and is asked before it is sent; `done` is called after it was.
    */
   constructor(desk, about) {
@@ -67,25 +68,32 @@ export class Deed {
       this.send(command);
       return;
     }
+    this.ask(question, this.about.answers?.() ?? [[words.deeds.yes, {}]], command);
+  }
+
+  /** Asks a question; each answer sends the command with what it adds. */
+  ask(question, answers, command) {
     const asked = Date.now();
-    const yes = button("main", words.deeds.yes, words.deeds.yes, () => {
-      if (Date.now() - asked < HASTE) return;
-      this.stop();
-      this.send(command);
-    });
+    const choices = answers.map(([text, more]) =>
+      button("main", text, text, () => {
+        if (Date.now() - asked < HASTE) return;
+        this.stop();
+        this.send({ ...command, ...more });
+      }),
+    );
     const no = button("", words.deeds.no, words.deeds.no, () => {
       this.stop();
       this.button.focus();
     });
-    this.question.replaceChildren(make("span", "", {}, question), yes, no);
-    this.question.addEventListener("keydown", (event) => {
+    this.question.replaceChildren(make("span", "", {}, question), ...choices, no);
+    this.question.onkeydown = (event) => {
       if (event.key !== "Escape") return;
       event.stopPropagation();
       no.click();
-    });
+    };
     this.question.hidden = false;
     this.button.hidden = true;
-    yes.focus();
+    choices[0].focus();
   }
 
   stop() {
@@ -104,6 +112,11 @@ export class Deed {
     this.tell(told(answer), answer.ok ? "good" : "bad", job.undo && undoing(this.desk, job));
     this.desk.did(job);
     if (answer.ok) this.about.done?.();
+    // Another arbiter was first: theirs is replaced only by who has read it.
+    if (answer.standing) {
+      this.ask(words.deeds.replaceAsk, [[words.deeds.replace, { replace: true }]], command);
+      return;
+    }
     // Who pressed the button has not lost their place.
     if (document.activeElement === document.body) this.button.focus();
   }
@@ -117,7 +130,8 @@ export class Deed {
 }
 
 /** An answer in words. */
-export function told({ ok, note, error, why, daemon }) {
+export function told({ ok, note, error, why, daemon, standing }) {
+  if (standing) return fill(words.deeds.standing, { by: standing.by, at: time(standing.at), decision: decided(standing.decision) });
   if (!ok && ["silent", "away", "no_broker"].includes(why)) return fill(words.deeds[why], { daemon });
   if (!ok) return fill(words.deeds.failed, { error: error ?? "" });
   return note ? fill(words.deeds.doneNote, { note }) : words.deeds.done;

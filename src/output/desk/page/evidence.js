@@ -18,6 +18,13 @@ function times(label, white, black) {
   return make("div", "set", {}, make("p", "", {}, label), make("p", "both", {}, one("white", white), one("black", black)));
 }
 
+/** How an incident ended, with every decision that another one has replaced. */
+function settled(incident) {
+  const before = (incident.decisions ?? []).slice(0, -1);
+  const replaced = before.map((one) => fill(words.opened.decidedBefore, { at: time(one.closed), how: closing(one) }));
+  return [fill(words.opened.settledAlready, { how: closing(incident) }), ...replaced].join(" ");
+}
+
 export class Evidence {
   /** `show` gets the number of a moment that is to be seen. */
   constructor(show) {
@@ -69,7 +76,7 @@ export class Evidence {
     say(this.kind, `${words.kinds[kind] ?? kind}${color ? ` · ${words[color]}` : ""}`);
     say(this.word, words.severity[severity]);
     this.over.hidden = !isOver;
-    say(this.over, isOver ? fill(words.opened.settledAlready, { how: closing(incident) }) : "");
+    say(this.over, isOver ? settled(incident) : "");
     say(this.advice, adviceOf(incident));
     say(this.article, article ? fill(words.opened.article, { article, edition: edition(incident.edition) }) : words.opened.noArticle);
     this.drawCount(incident, picture.offences, values);

@@ -1,6 +1,6 @@
 // What is entered about a game, a board and a round.
 
-import { make, mark } from "/page/dom.js";
+import { button, make, mark } from "/page/dom.js";
 import { asItWas } from "./correct.js";
 import { Deed, field, fold, radios } from "./deed.js";
 import { isPlaying } from "./lines.js";
@@ -214,27 +214,100 @@ function clocks(desk) {
   };
 }
 
+/** What is known of a player beside the name, with how it is entered. */
+const FACTS = [
+  ["fide_id", "fideId", { type: "number", min: "1", inputmode: "numeric" }],
+  ["title", "title", { maxlength: "4", autocapitalize: "characters" }],
+  ["rating", "rating", { type: "number", min: "1", max: "4000", inputmode: "numeric" }],
+  ["federation", "federation", { maxlength: "40", autocapitalize: "characters" }],
+  ["team", "team", {}],
+];
+const SIDES = ["white", "black"];
+
+/** All that is known of one player, with null for what is not. */
+function allFacts(known = {}) {
+  return Object.fromEntries(FACTS.map(([name]) => [name, known?.[name] ?? null]));
+}
+
+/** The fields of one player; `value` is null where a field is empty. */
+function playerForm(side) {
+  const name = input();
+  const facts = FACTS.map(([fact, label, attributes]) => {
+    const box = input(attributes);
+    const isNumber = attributes.type === "number";
+    const value = () => (box.value.trim() === "" ? null : isNumber ? Number(box.value) : box.value.trim());
+    return { fact, box, label: words.deeds[label], value };
+  });
+  const empty = button("", words.deeds.another, words.deeds.another, () => facts.forEach(({ box }) => (box.value = "")));
+  const fields = facts.map(({ box, label }) => field(label, box));
+  const element = make("fieldset", "player", {}, make("legend", "", {}, words[side]), field(words.deeds.name, name), ...fields, empty);
+  return {
+    element,
+    show(players) {
+      name.value = players?.[side] ?? "";
+      for (const { fact, box } of facts) box.value = players?.[`${side}_player`]?.[fact] ?? "";
+    },
+    /** What was entered that is otherwise than in `players`, as fields of the command. */
+    changes(players) {
+      const known = players?.[`${side}_player`] ?? {};
+      const entered = name.value.trim() || null;
+      const others = facts.filter(({ fact, value }) => value() !== (known[fact] ?? null));
+      const changed = Object.fromEntries(others.map(({ fact, value }) => [fact, value()]));
+      return {
+        ...(entered !== (players?.[side] ?? null) && { [side]: entered }),
+        ...(others.length && { [`${side}_player`]: changed }),
+      };
+    },
+  };
+}
+
 /** Who plays where; tables, rounds and boards are for operators. */
 function seating(desk) {
-  const [white, black] = [input(), input()];
+  const forms = SIDES.map(playerForm);
+  const place = {
+    round: input({ type: "number", min: "1", max: "999", inputmode: "numeric" }),
+    table: input({ type: "number", min: "1", max: "9999", inputmode: "numeric" }),
+  };
   const named = () => desk.picture.game?.players ?? {};
   const thisGame = () => (desk.picture.game ? { game: desk.picture.game.game } : {});
-  const asNow = () => {
-    const { white: one = null, black: other = null, white_player: first, black_player: second } = named();
+  /** The players as they are, or with each other's colours. */
+  const all = (players, isSwapped = false) => {
+    const [one, other] = isSwapped ? ["black", "white"] : SIDES;
     return {
       do: "set_players",
-      white: one,
-      black: other,
-      ...(first && { white_player: first }),
-      ...(second && { black_player: second }),
+      white: players[one] ?? null,
+      black: players[other] ?? null,
+      white_player: allFacts(players[`${one}_player`]),
+      black_player: allFacts(players[`${other}_player`]),
+      ...(players.round && { round: players.round }),
+      ...(players.table && { table: players.table }),
       ...thisGame(),
     };
   };
+  const asNow = () => ({ ...all(named()), correction: true });
   const next = nextGame(desk, true);
+  // Of the next game nothing is known here.
+  const shown = () => (next.isMeant() || !desk.picture.game ? {} : named());
+  const showPlayers = () => {
+    for (const form of forms) form.show(shown());
+    for (const [name, box] of Object.entries(place)) box.value = shown()[name] ?? "";
+  };
+  next.element.addEventListener("change", showPlayers);
   const names = new Deed(desk, {
     label: words.deeds.names,
     command() {
-      const entered = { white: white.value.trim() || null, black: black.value.trim() || null };
+      const before = shown();
+      const entered = Object.assign({}, ...forms.map((form) => form.changes(before)));
+      for (const [name, box] of Object.entries(place)) {
+        const number = Number(box.value);
+        if (number && number !== (before[name] ?? null)) entered[name] = number;
+      }
+      if (Object.keys(entered).length === 0) return null;
+      const isSwapped = before.white !== before.black && entered.white === before.black && entered.black === before.white;
+      if (isSwapped && isPlaying(desk.picture)) {
+        names.tell(words.deeds.swapBefore, "bad");
+        return null;
+      }
       return { do: "set_players", ...entered, ...(next.isMeant() ? {} : thisGame()) };
     },
     undo: () => (next.isMeant() ? null : asNow()),
@@ -242,17 +315,11 @@ function seating(desk) {
   const swap = new Deed(desk, {
     label: words.deeds.swap,
     ask: () => words.deeds.swapAsk,
-    command() {
-      const { white: one = null, black: other = null, white_player: first, black_player: second } = named();
-      return {
-        do: "set_players",
-        white: other,
-        black: one,
-        ...(second && { white_player: second }),
-        ...(first && { black_player: first }),
-        ...thisGame(),
-      };
+    answers() {
+      const right = [words.deeds.swapNames, { correction: true }];
+      return isPlaying(desk.picture) ? [right, [words.deeds.swapPieces, { correction: false }]] : [right];
     },
+    command: () => all(named(), true),
     undo: asNow,
   });
   const table = input({ type: "number", min: "1", max: "9999", inputmode: "numeric" });
@@ -269,25 +336,25 @@ function seating(desk) {
     ask: () => (number() ? fill(desk.isHub ? words.deeds.roundHallAsk : words.deeds.roundAllAsk, { round: number() }) : words.deeds.roundAsk),
   });
   const forget = new Deed(desk, { label: words.deeds.forget, ask: () => words.deeds.forgetAsk, command: () => ({ do: "forget" }) });
-  const who = make("div", "pair", {}, field(words.white, white), field(words.black, black));
+  const who = make("div", "pair", {}, ...forms.map((form) => form.element));
+  const where = make("div", "pair", {}, field(words.deeds.gameRound, place.round), field(words.deeds.gameTable, place.table));
   const mayMove = desk.may("set_table");
-  const moving = mayMove ? [field(words.table, table), setTable.element] : [];
+  const moving = mayMove ? [field(words.deeds.boardTable, table), setTable.element] : [];
   const title = mayMove ? words.deeds.playersAndTable : words.deeds.players;
-  const players = fold(title, who, next.element, names.element, swap.element, ...moving);
+  const players = fold(title, next.element, who, where, names.element, swap.element, ...moving);
   const rest = fold(words.deeds.round, field(words.deeds.roundNumber, round, words.deeds.roundHelp), start.element, forget.element);
   // What was there when the board was opened can be changed; what is being typed stays.
   let about = null;
   return {
     elements: desk.may("start_round") ? [players, rest] : [players],
     update(picture) {
-      const known = JSON.stringify([picture.board, named().white, named().black, picture.table]);
+      next.show(true);
+      const known = JSON.stringify([picture.board, shown(), picture.table]);
       if (known !== about && !players.contains(document.activeElement)) {
         about = known;
-        white.value = named().white ?? "";
-        black.value = named().black ?? "";
+        showPlayers();
         table.value = picture.table ?? "";
       }
-      next.show(true);
       swap.show(Boolean(named().white || named().black));
       forget.show(!picture.connected && !isPlaying(picture));
     },

@@ -10,8 +10,9 @@ const RANK = ["violation", "advice", "hint", "info"];
 /** An incident as the desk knows it: with when it was opened, and how it was last closed. */
 function known(incident) {
   const { opened, closed } = incident;
-  const { ts, by, reason, counts, decision } = closed.at(-1) ?? {};
-  return { ...incident, since: opened, closed: ts, by, reason, counts, decision };
+  const all = closed.map(({ ts, ...one }) => ({ ...one, closed: ts }));
+  const decisions = all.filter((one) => one.decided_by);
+  return { ...incident, since: opened, closed: undefined, ...all.at(-1), decisions };
 }
 
 export class Incidents {

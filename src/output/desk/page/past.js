@@ -3,15 +3,30 @@
 import { make } from "/page/dom.js";
 import { told, undoing } from "./deed.js";
 import { address } from "./list.js";
-import { closing, fill, numbered, result, time, words } from "./words.js";
+import { closing, decided, fill, numbered, result, time, words } from "./words.js";
+
+/** Whether an arbiter has set the result that stands: the last of those that were set. */
+function standsByArbiter(game, results) {
+  return game?.by === "arbiter" && game.ended !== null && (results ?? []).length > 0;
+}
 
 /** What the picture has of it: {at, text, href} each, the oldest first. */
-function known({ board, game, past }) {
-  const found = past.map((incident) => ({
-    at: incident.until ?? incident.closed ?? incident.evidence.to,
-    text: fill(words.past.incident, { kind: words.kinds[incident.kind] ?? incident.kind, how: closing(incident) }),
+function known({ board, game, past, results }) {
+  const of = (incident, one) => ({
+    at: one.closed ?? incident.evidence.to,
+    text: fill(words.past.incident, { kind: words.kinds[incident.kind] ?? incident.kind, how: closing(one) }),
     href: address(board, incident.incident),
-  }));
+  });
+  // Each decision stays, also one that another has replaced.
+  const found = past.flatMap((incident) => {
+    const decisions = incident.decisions ?? [];
+    return decisions.length ? decisions.map((one) => of(incident, one)) : [of(incident, incident)];
+  });
+  // The result that stands comes last; those that it replaced stay.
+  for (const { at, by, result: set, reason } of (results ?? []).slice(0, standsByArbiter(game, results) ? -1 : undefined)) {
+    const text = reason ? fill(words.past.resultSet, { result: decided(`${set} ${reason}`) }) : words.deeds.goOn;
+    found.push({ at, by, text });
+  }
   for (const { at, by, text } of game?.notes ?? []) found.push({ at, by, text: fill(words.past.note, { text }) });
   found.sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
   for (const { ply, fen } of game?.positions ?? []) {
@@ -23,10 +38,11 @@ function known({ board, game, past }) {
     found.push({ text: fill(words.past.entered, { moves }) });
   }
   if (game?.ended) {
-    const by = words.past.by[game.by] ?? game.by ?? "";
+    const by = standsByArbiter(game, results) ? results.at(-1).by : words.past.by[game.by] ?? game.by ?? "";
     const reason = words.reasons[game.reason] ?? game.reason ?? "";
     const text = fill(words.past.result, { result: result(game.result) || "*", reason, by });
-    found.push({ at: game.ended, text: `${text}, ${game.confirmed ? words.past.confirmed : words.past.notConfirmed}` });
+    const at = standsByArbiter(game, results) ? results.at(-1).at : game.ended;
+    found.push({ at, text: `${text}, ${game.confirmed ? words.past.confirmed : words.past.notConfirmed}` });
   }
   return found;
 }

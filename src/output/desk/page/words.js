@@ -81,12 +81,19 @@ export function edition(name) {
   return name?.startsWith("fide-") ? `FIDE ${name.slice(5)}` : name ?? "";
 }
 
+/** A decision in words: as it was typed, a ruling on a claim, or a result with its reason. */
+export function decided(decision) {
+  const [of, reason] = decision.split(" ");
+  if (reason in words.reasons && /^[*\d]/.test(of)) return `${result(of) || "*"}, ${words.reasons[reason]}`;
+  return words.rulings[decision] ?? (decision || words.past.closings.decided);
+}
+
 /** How an incident came to its end. */
 export function closing(incident) {
   const { past } = words;
   const counts = incident.counts === true ? past.counts : incident.counts === false ? past.countsNot : "";
   const how = past.closings[incident.reason] ?? past.over;
-  const by = incident.by && (past.closers[incident.by] ?? incident.by);
+  const by = incident.decided_by ?? (incident.by && (past.closers[incident.by] ?? incident.by));
   const facts = [how, by, counts].filter(Boolean).join(", ");
-  return incident.decision ? `${incident.decision} (${facts})` : facts;
+  return incident.decision ? `${decided(incident.decision)} (${facts})` : facts;
 }

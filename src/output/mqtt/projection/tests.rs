@@ -439,6 +439,7 @@ fn open_incidents_are_published_until_they_are_closed() {
         reason: IncidentEnd::Restored,
         counts: None,
         decision: None,
+        decided_by: None,
     }]);
     assert_eq!(value(&messages, "b/incidents"), serde_json::json!([]));
     assert_eq!(topics(&world.step(Vec::new())).len(), 0, "nothing new");

@@ -63,6 +63,7 @@ fn ended(second: i64, result: GameResult) -> Event {
         by: DecidedBy::Board,
         confirmed: false,
         end_certain: true,
+        decided_by: None,
     };
     event(second, kind)
 }

@@ -18,6 +18,7 @@ fn closed(incident: u64) -> EventKind {
         reason: IncidentEnd::Replaced,
         counts: None,
         decision: None,
+        decided_by: None,
     }
 }
 
@@ -64,6 +65,7 @@ fn incident_before_the_game_goes_with_it_and_one_after_it_with_none() {
         by: DecidedBy::Board,
         confirmed: false,
         end_certain: true,
+        decided_by: None,
     });
     let late = illegal_move(&story, 2, Severity::Hint);
     story.outside(EventKind::IncidentOpened(Box::new(late)));
@@ -337,6 +339,7 @@ fn ended(reason: EndReason, result: GameResult) -> EventKind {
         by: DecidedBy::Board,
         confirmed: false,
         end_certain: true,
+        decided_by: None,
     }
 }
 
@@ -485,4 +488,25 @@ fn many_updates_share_a_line() {
     let text = text(&story.report(), &manner(Language::English));
     assert_eq!(text.matches("Changed").count(), 1, "{text}");
     assert!(text.contains("Changed 41 times, last at "), "{text}");
+}
+
+/// Two arbiters decided one after the other: both decisions stay, with their authors.
+#[test]
+fn every_decision_stays_with_its_author() {
+    let mut story = irregular();
+    for (by, words) in [("Anna", "two minutes"), ("Berta", "no offence")] {
+        story.publish(EventKind::IncidentClosed {
+            incident: 7,
+            kind: IncidentKind::IllegalMove,
+            by: ClosedBy::Arbiter,
+            reason: IncidentEnd::Decided,
+            counts: None,
+            decision: Some(words.to_owned()),
+            decided_by: Some(by.to_owned()),
+        });
+    }
+    let text = text(&story.report(), &manner(Language::English));
+    for decision in ["(Anna): two minutes", "(Berta): no offence"] {
+        assert!(text.contains(decision), "{text}");
+    }
 }

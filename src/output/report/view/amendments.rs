@@ -4,6 +4,7 @@ use super::{GameRenderer, Renderer};
 use crate::events::GameResult;
 use crate::output::report::model::{Amendment, Correction, Note};
 use crate::output::report::words::{fill, say};
+use crate::referee::command::Paired;
 
 impl Renderer<'_> {
     /// Who gave a command.
@@ -20,11 +21,19 @@ impl Renderer<'_> {
         };
         let place = |name: &str| known.iter().position(|(word, _)| *word == name);
         let mut fields: Vec<_> = arguments.as_object().into_iter().flatten().collect();
+        // No person has said that.
+        fields.retain(|(name, _)| *name != Paired::FIELD);
         fields.sort_by_key(|(name, _)| place(name));
         let lines = fields.into_iter().map(|(name, value)| {
             let value = match (name.as_str(), value) {
                 ("reason", serde_json::Value::String(reason)) => say(self.words.endings, reason).to_owned(),
                 ("kind" | "color" | "ruling", serde_json::Value::String(word)) => say(known, word).to_owned(),
+                (_, serde_json::Value::Object(facts)) => {
+                    let facts = facts
+                        .iter()
+                        .map(|(name, value)| format!("{} {}", say(known, name), plain(value)));
+                    facts.collect::<Vec<_>>().join(", ")
+                }
                 (_, serde_json::Value::Array(list)) => list.iter().map(plain).collect::<Vec<_>>().join(" "),
                 (_, value) => plain(value),
             };

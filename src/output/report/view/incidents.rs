@@ -112,7 +112,10 @@ impl Renderer<'_> {
             words.closed,
             self.time(closing.ts),
             say(words.closings, closing.reason.as_str()),
-            say(words.closers, closing.by.as_str()),
+            match &closing.decided_by {
+                Some(by) => self.person(by),
+                None => say(words.closers, closing.by.as_str()).to_owned(),
+            },
         );
         if let Some(counts) = closing.counts {
             text.push_str("; ");

@@ -68,6 +68,7 @@ fn each_word_of_the_game_is_published_when_it_changes() {
         by: DecidedBy::Arbiter,
         confirmed: true,
         end_certain: true,
+        decided_by: None,
     };
     assert_eq!(
         own(&world.step(vec![ended])),
