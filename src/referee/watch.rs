@@ -133,6 +133,12 @@ impl Watch {
         {
             self.late.resume_past(&ResumedIncident::new(incident));
         }
+        for incident in incidents
+            .past()
+            .filter(|past| past.kind == IncidentKind::FlagFall)
+        {
+            self.times.resume_past(&ResumedIncident::new(incident));
+        }
         for incident in incidents.open() {
             let known = ResumedIncident::new(incident);
             match incident.kind {
@@ -175,6 +181,9 @@ impl Watch {
     /// Takes up a game of the journal that began then.
     pub(super) fn resume_game(&mut self, began: Timestamp, playing: bool) {
         self.late.resume_game(began, playing);
+        if playing {
+            self.times.resume_game();
+        }
     }
 
     /// The incidents that are open, the oldest first.
