@@ -331,6 +331,8 @@ impl Watch {
         desk.lost = self.lost.is_open();
         desk.may_be_lost = self.lost.is_suspected() || desk.rests_on_a_guess();
         desk.unproved = self.lost.is_unproved(desk.game.line);
+        let accounted = self.jolts.reported() | self.lost.reported();
+        self.displaced.leave(&mut desk, accounted);
         self.displaced.handle(&mut desk, news, &self.moves);
         desk.set_aside |= self.displaced.squares();
         self.moves.handle(&mut desk, news);
