@@ -238,6 +238,8 @@ vocabulary! {
         Stands = "stands",
         /// There is nothing more to it.
         Passed = "passed",
+        /// Another incident says it in its place.
+        Superseded = "superseded",
         /// The arbiter decided.
         Decided = "decided",
         /// The game is over.

@@ -9,9 +9,10 @@ use super::steps::Steps;
 use crate::events::incidents::Incidents;
 use crate::events::pairing::CountingGame;
 use crate::events::{Event, EventKind, ExplainedEvent, Incident};
-use crate::laws::Regulations;
+use crate::laws::{DrawnStart, Regulations};
 use crate::model::Model;
 use crate::position::Seen;
+use crate::position::start::Drawn;
 use crate::referee::command::{Announced, Answer, Command, Order, Refusal};
 use crate::referee::{Playing, Referee, Resumed, Ruling};
 use crate::tracker::Tracker;
@@ -44,12 +45,14 @@ impl Board {
     /// A board of that name, not plugged in yet, whose events form `stream`; `regulations` apply to its games.
     #[must_use]
     pub fn new(name: &str, stream: &str, regulations: Regulations) -> Self {
+        let mut tracker = Tracker::new();
+        tracker.expect_start(drawn(&regulations));
         Self {
             name: name.to_owned(),
             stream: stream.to_owned(),
             seq: 0,
             presence: Presence::new(),
-            tracker: Tracker::new(),
+            tracker,
             referee: Referee::new(name, regulations),
             said: Vec::new(),
             met: false,
@@ -65,6 +68,7 @@ impl Board {
     #[must_use]
     pub fn following(mut self, model: &'static Model) -> Self {
         self.tracker = Tracker::following(model);
+        self.tracker.expect_start(drawn(self.referee.regulations()));
         self.referee.follow_model(model);
         self
     }
@@ -153,6 +157,7 @@ impl Board {
     /// Other regulations apply than `before`; what the arbiter has changed of those stays so.
     pub(super) fn regulate(&mut self, before: &Regulations, regulations: Regulations) {
         self.referee.regulate(before, regulations);
+        self.tracker.expect_start(drawn(self.referee.regulations()));
     }
 
     /// The board's name.
@@ -419,5 +424,19 @@ impl Board {
             *orientation = self.tracker.orientation();
         }
         event
+    }
+}
+
+/// The start position that games should begin from, by the regulations.
+fn drawn(regulations: &Regulations) -> Drawn {
+    match &regulations.drawn_start {
+        None => Drawn::Any,
+        Some(DrawnStart::Standard) => Drawn::Usual,
+        Some(DrawnStart::Chess960(drawn)) => {
+            let placement = drawn.as_ref().and_then(|fen| fen.split(' ').next());
+            placement
+                .and_then(|placement| placement.parse().ok())
+                .map_or(Drawn::Chess960, Drawn::Placement)
+        }
     }
 }

@@ -104,11 +104,25 @@ impl Rules {
                 required,
                 last_period,
                 opponent_can_mate,
+                opponent_broke,
+                next_period_missing,
             } => {
                 let draft = draft.mate(*opponent_can_mate, true);
-                draft.flag(*completed, *required, *last_period)
+                let draft = draft.progress(*completed, *required, *last_period);
+                if required.is_some_and(|required| !last_period && completed >= &required) {
+                    draft.period_over(*next_period_missing)
+                } else {
+                    draft.flag(*opponent_broke)
+                }
             }
-            Situation::TwoFlags { first, last_period } => draft.two_flags(*first, *last_period),
+            Situation::TwoFlags {
+                first,
+                last_period,
+                broke,
+            } => match broke.filter(|(color, what)| what.is_offence() && *first != Some(*color)) {
+                Some((color, what)) => draft.two_flags_after_offence(color, what),
+                None => draft.two_flags(*first, *last_period),
+            },
             Situation::ClockInconsistent {
                 missing_s,
                 increments_of,

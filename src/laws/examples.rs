@@ -6,7 +6,7 @@ use super::advice::Advice;
 use super::claim::{ClaimFault, ClaimKind, ClaimRuling, DrawClaim, Known, TwoMinuteClaim};
 use super::rules::Rules;
 use super::situation::{
-    ClockReadings, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch, TwoPieces, WhyStopped,
+    Broken, ClockReadings, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch, TwoPieces, WhyStopped,
 };
 
 /// A situation and the player concerned.
@@ -276,14 +276,25 @@ fn positions() -> Vec<Example> {
 }
 
 fn clocks() -> Vec<Example> {
-    let flag = |completed, required, last_period| {
+    let flag_after = |completed, required, last_period, opponent_broke| {
         let situation = Situation::FlagFall {
             completed,
             required,
             last_period,
             opponent_can_mate: None,
+            opponent_broke,
+            next_period_missing: false,
         };
         (situation, Some(Color::White))
+    };
+    let flag = |completed, required, last_period| flag_after(completed, required, last_period, None);
+    let not_added = Situation::FlagFall {
+        completed: 41,
+        required: Some(40),
+        last_period: false,
+        opponent_can_mate: None,
+        opponent_broke: None,
+        next_period_missing: true,
     };
     let trouble = |white, black| {
         (
@@ -306,7 +317,15 @@ fn clocks() -> Vec<Example> {
         };
         (situation, None)
     };
-    let two_flags = |first, last_period| (Situation::TwoFlags { first, last_period }, None);
+    let two_flags_after = |first, last_period, broke| {
+        let situation = Situation::TwoFlags {
+            first,
+            last_period,
+            broke,
+        };
+        (situation, None)
+    };
+    let two_flags = |first, last_period| two_flags_after(first, last_period, None);
     let late = |minutes, default_time, missing: Option<Color>| {
         let situation = Situation::LateStart {
             minutes,
@@ -319,11 +338,17 @@ fn clocks() -> Vec<Example> {
         flag(39, Some(40), false),
         flag(40, Some(40), false),
         flag(38, None, false),
+        (not_added, Some(Color::White)),
         flag(52, None, true),
+        flag_after(52, None, true, Some(Broken::IllegalMove)),
+        flag_after(52, None, true, Some(Broken::Promotion)),
+        flag_after(52, None, true, Some(Broken::PressedWithoutMove)),
+        flag_after(52, None, true, Some(Broken::Touch)),
         two_flags(Some(Color::Black), Some(true)),
         two_flags(None, Some(false)),
         two_flags(None, Some(true)),
         two_flags(None, None),
+        two_flags_after(None, Some(true), Some((Color::Black, Broken::IllegalMove))),
         inconsistent(720, Some(ByColor::new_with(|_| 12)), 12),
         inconsistent(60, Some(ByColor::new_with(|_| 1)), 1),
         inconsistent(90, None, 9),

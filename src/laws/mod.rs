@@ -36,7 +36,7 @@ pub use resumable::ResumableCase;
 pub use rounds::{DefaultTime, InvalidDefaultTime, Rounds};
 pub use rules::{Rules, TwoFlags};
 pub use situation::{
-    ClockReadings, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch, TwoPieces, WhyStopped,
+    Broken, ClockReadings, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch, TwoPieces, WhyStopped,
 };
 pub use table::{ClaimCost, Fivefold, FlagCall, Penalty, Pressed, Quickplay, SeventyFive, Standing};
 pub use time_control::{Bonus, InvalidTimeControl, Period, Reached, TimeControl};

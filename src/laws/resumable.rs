@@ -28,6 +28,8 @@ vocabulary! {
         NotSeen = "sensor_fault.not_seen",
         /// A piece is not read, found in play.
         NotSeenInPlay = "sensor_fault.not_seen_in_play",
+        /// Both players are in time trouble.
+        BothInTimeTrouble = "time_trouble.both",
         /// The round has begun and the clock stands; the default time has not passed.
         NotRunning = "late_start.not_running",
         /// The clock stands, and the default time has passed.

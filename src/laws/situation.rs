@@ -136,6 +136,10 @@ pub enum Situation {
         last_period: bool,
         /// As for an illegal move.
         opponent_can_mate: Option<bool>,
+        /// What the opponent's last move broke: it does not win on time.
+        opponent_broke: Option<Broken>,
+        /// The period is not the last, and the clock has not added the time of the next one.
+        next_period_missing: bool,
     },
     /// Both flags have fallen.
     TwoFlags {
@@ -143,6 +147,8 @@ pub enum Situation {
         first: Option<Color>,
         /// Whether it is the last period, or the only one; `None`: not known.
         last_period: Option<bool>,
+        /// The player whose last move is an open offence, and what it broke.
+        broke: Option<(Color, Broken)>,
     },
     /// The clock's times do not fit the time that has passed.
     ClockInconsistent {
@@ -396,6 +402,38 @@ impl Fault {
             Self::WrongSide => "wrong_side",
             Self::Several => "several",
         }
+    }
+}
+
+/// What a player's last move broke, so that the player does not win on time by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Broken {
+    /// Article 3: the move was illegal.
+    IllegalMove,
+    /// Article 3: a pawn was left on the last rank.
+    Promotion,
+    /// No move was made, and the clock was pressed.
+    PressedWithoutMove,
+    /// Perhaps Article 4: one piece was touched and another one moved. A board cannot prove it.
+    Touch,
+}
+
+impl Broken {
+    /// Its name, as in "illegal_move".
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::IllegalMove => "illegal_move",
+            Self::Promotion => "promotion",
+            Self::PressedWithoutMove => "pressed",
+            Self::Touch => "touch",
+        }
+    }
+
+    /// Whether it is an offence by what the board shows, and not only a hint.
+    #[must_use]
+    pub const fn is_offence(self) -> bool {
+        !matches!(self, Self::Touch)
     }
 }
 

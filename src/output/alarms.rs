@@ -93,6 +93,13 @@ const FAILS: Duration = Duration::from_secs(60);
 const DRAWN: Duration = Duration::from_secs(5 * 60);
 
 impl AlarmKind {
+    /// The kind itself, and the one whose incidents take the place of its own.
+    fn with_successor(self) -> impl Iterator<Item = Self> {
+        let both = Self::Incident(IncidentKind::TwoFlags);
+        let is_flag = self == Self::Incident(IncidentKind::FlagFall);
+        core::iter::once(self).chain(is_flag.then_some(both))
+    }
+
     const DRAW: &'static str = "draw";
     const OUTPUT: &'static str = "output";
 
@@ -152,7 +159,7 @@ impl Alarms {
     pub(crate) fn new(language: Language, kinds: &[AlarmKind], told: BTreeMap<String, Alarm>) -> Self {
         Self {
             language,
-            kinds: kinds.iter().copied().collect(),
+            kinds: kinds.iter().flat_map(|kind| kind.with_successor()).collect(),
             boards: BTreeMap::new(),
             failing: BTreeMap::new(),
             told,

@@ -16,7 +16,7 @@ use kiebitz_hardware::Timestamp;
 
 use super::clock::ClockPicture;
 use crate::events::record::Games;
-use crate::events::{CorrectionReason, Event, EventKind, GameResult, Move};
+use crate::events::{Clock, CorrectionReason, Event, EventKind, GameResult, Move};
 
 /// Holds what spectators will get, and remembers the game that they have.
 #[derive(Debug, Default)]
@@ -248,5 +248,6 @@ fn clock_of(event: &Event) -> Option<ClockPicture> {
         EventKind::MoveCompleted { clock, .. } => *clock,
         _ => None,
     };
-    clock.map(|clock| ClockPicture::of_reading(clock, event.ts))
+    // The flag that a clock shows may be that of a period that is over.
+    clock.map(|clock| ClockPicture::of_reading(Clock { flag: None, ..clock }, event.ts))
 }

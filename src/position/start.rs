@@ -18,7 +18,7 @@ vocabulary! {
         /// One of the other 959 start positions of Chess960 (Laws, Guidelines II).
         Chess960 = "chess960",
         /// All pieces on their own ranks, but not as in either: set up wrongly, the usual position but for a swap or two
-        /// among them. Castling is that of Chess960.
+        /// among them. Castling is written as in Chess960.
         WrongStart = "wrong_start",
         /// Any other position: the board was found in it, without its history.
         FromPosition = "from_position",
@@ -56,6 +56,41 @@ impl Variant {
     }
 }
 
+/// The start position that a game should begin from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Drawn {
+    /// Nobody has said which: the usual one, or any of Chess960.
+    #[default]
+    Any,
+    /// The usual one.
+    Usual,
+    /// One of Chess960, not known which.
+    Chess960,
+    /// This one.
+    Placement(Board),
+}
+
+impl Drawn {
+    /// The rooks of a start position that may castle (2023: A.5.1.2): those that stand where they belong, with their king
+    /// where it belongs.
+    fn castling_rights(&self, variant: Variant, board: &Board) -> Bitboard {
+        let usual = Board::new();
+        let belongs = match (self, variant) {
+            (Self::Placement(placement), _) => placement,
+            (Self::Usual, _) | (Self::Any, Variant::WrongStart) => &usual,
+            (Self::Any | Self::Chess960, _) => board,
+        };
+        let right = |color: &Color| board.king_of(*color) == belongs.king_of(*color);
+        Color::ALL
+            .into_iter()
+            .filter(right)
+            .fold(Bitboard::EMPTY, |rooks, color| {
+                let rook = Role::Rook.of(color);
+                rooks | (board.by_piece(rook) & belongs.by_piece(rook))
+            })
+    }
+}
+
 /// On so few squares the usual start position with two pairs of pieces swapped differs from itself.
 const TWO_SWAPS: usize = 4;
 /// Most pieces of the usual start position that the board may fail to read: a dead coil in a piece or under a square is
@@ -67,25 +102,29 @@ const MAX_UNSEEN: usize = 2;
 /// It is one of Chess960 if the pieces are mirrored, the king between the rooks, the bishops on squares of different
 /// colours, and wrong if it is none, or the usual one but for two swaps.
 pub(crate) fn recognise(board: &Board) -> Option<(Variant, State)> {
+    recognise_as(&Drawn::Any, board)
+}
+
+/// The same where `drawn` should stand: a king or rook that does not stand where it belongs has no right to castle.
+pub(crate) fn recognise_as(drawn: &Drawn, board: &Board) -> Option<(Variant, State)> {
     if !is_array(board) {
         return None;
     }
     let differs = difference(board, &Board::new()).count();
-    if differs == 0 {
-        return Some((Variant::Standard, State::default()));
-    }
+    let (variant, mode) = if differs == 0 {
+        (Variant::Standard, CastlingMode::Standard)
+    } else if differs > TWO_SWAPS && has_start_shape(board) {
+        (Variant::Chess960, CastlingMode::Chess960)
+    } else {
+        (Variant::WrongStart, CastlingMode::Chess960)
+    };
     let setup = Setup {
         board: board.clone(),
-        castling_rights: board.rooks(),
+        castling_rights: drawn.castling_rights(variant, board),
         turn: Color::White,
         ..Setup::initial()
     };
-    let variant = if differs > TWO_SWAPS && has_start_shape(board) {
-        Variant::Chess960
-    } else {
-        Variant::WrongStart
-    };
-    Some((variant, State::from_setup(setup, CastlingMode::Chess960)))
+    Some((variant, State::from_setup(setup, mode)))
 }
 
 /// Whether a placement is that of a start position after White has castled with the first move, or both players have:
@@ -176,7 +215,10 @@ pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<Stat
         let rook = Role::Rook.of(color);
         rooks | (board.by_piece(rook) & last.board().by_piece(rook))
     });
-    position_of(board, turn, rights & rooks, last.mode())
+    let state = position_of(board, turn, rights & rooks, last.mode())?;
+    // Pieces that stand as they did, and not at home, would hardly stand there in another game.
+    let at_home = without_history(board, turn).map_or(Bitboard::EMPTY, |state| state.castling_rights());
+    Some(state.without_castling(rooks & !rights & !at_home & !last.may_castle()))
 }
 
 /// Whether a placement seems to be read the wrong way round, where it is not known on which side White sits: on average
@@ -229,4 +271,69 @@ fn has_start_shape(board: &Board) -> bool {
         |king: Square| rooks.first().is_some_and(|r| r < king) && rooks.last().is_some_and(|r| r > king);
     board.king_of(Color::White).is_some_and(between)
         && bishops.into_iter().filter(|s| s.is_light()).count() == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rights to castle of a start position with these pieces of White's and Black's, as FEN has them.
+    fn rights(drawn: &Drawn, white: &str, black: &str) -> String {
+        let placement = format!("{black}/pppppppp/8/8/8/8/PPPPPPPP/{white}");
+        let board: Board = placement.parse().expect("a placement");
+        let (_, state) = recognise_as(drawn, &board).expect("a start position");
+        let fen = state.fen();
+        fen.split(' ').nth(2).expect("rights").to_owned()
+    }
+
+    /// 2023, A.5.1.2: a king that began on a wrong square may not castle, and nobody castles with a rook that did. What
+    /// is wrong depends on the position that was drawn.
+    #[test]
+    fn only_pieces_that_begin_where_they_belong_may_castle() {
+        let swapped = || {
+            Drawn::Placement(
+                "rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR"
+                    .parse()
+                    .expect("a placement"),
+            )
+        };
+        for (drawn, white, black, expected) in [
+            (Drawn::Any, "RNBQKBNR", "rnbqkbnr", "KQkq"),
+            (Drawn::Any, "RNBKQBNR", "rnbqkbnr", "kq"),
+            (Drawn::Any, "RNBKQBNR", "rnbkqbnr", "-"),
+            (Drawn::Any, "RNBQKBRN", "rnbqkbnr", "Qkq"),
+            (Drawn::Any, "RNBQKBNR", "nrbqkbnr", "KQk"),
+            (Drawn::Any, "RBNQKNBR", "rnbqkbnr", "KQkq"),
+            (Drawn::Any, "BBQRKRNN", "bbqrkrnn", "KQkq"),
+            (Drawn::Usual, "BBQRKRNN", "bbqrkrnn", "-"),
+            (Drawn::Usual, "RNBKQBNR", "rnbkqbnr", "-"),
+            (Drawn::Chess960, "RNBKQBNR", "rnbkqbnr", "KQkq"),
+            (swapped(), "RNBKQBNR", "rnbkqbnr", "KQkq"),
+            (swapped(), "RNBQKBNR", "rnbkqbnr", "kq"),
+        ] {
+            assert_eq!(
+                rights(&drawn, white, black),
+                expected,
+                "{drawn:?}: {white} {black}"
+            );
+        }
+    }
+
+    /// A gap does not give a right back to a king that is known not to have it.
+    #[test]
+    fn a_gap_gives_no_right_to_castle() {
+        let board: Board = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR"
+            .parse()
+            .expect("a placement");
+        let (_, start) = recognise(&board).expect("a start position");
+        let later: Board = "rnbqkbnr/pppp1ppp/8/4p3/2B1P3/5N2/PPPP1PPP/RNBKQ2R"
+            .parse()
+            .expect("a placement");
+        let state = after_gap(&later, Color::White, &start).expect("a position");
+        assert!(
+            !state.legal_moves().iter().any(|m| m.is_castle()),
+            "{}",
+            state.fen()
+        );
+    }
 }

@@ -105,6 +105,17 @@ impl State {
         self
     }
 
+    /// The same state where these rooks are known to have no right to castle.
+    pub(super) fn without_castling(mut self, rooks: Bitboard) -> Self {
+        self.may_castle &= !rooks;
+        self
+    }
+
+    /// The rooks whose right to castle is not known.
+    pub(super) const fn may_castle(&self) -> Bitboard {
+        self.may_castle
+    }
+
     /// A state from FEN, whatever its placement. `None` if `fen` is not valid FEN.
     #[must_use]
     pub fn from_fen(fen: &str, mode: CastlingMode) -> Option<Self> {
@@ -173,7 +184,7 @@ impl State {
     }
 
     /// The rooks with which castling is still allowed.
-    fn castling_rights(&self) -> Bitboard {
+    pub(super) fn castling_rights(&self) -> Bitboard {
         match &self.basis {
             Basis::Position(position) => position.castles().castling_rights(),
             Basis::Any(setup) => setup.castling_rights,

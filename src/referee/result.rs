@@ -94,6 +94,13 @@ impl OpenGame {
         placed.or_else(|| played.next()).or_else(|| self.start.position())
     }
 
+    /// Whether the last move that a player completed was illegal: nobody wins on time by it.
+    fn broke_the_rules_last(&self, player: Color) -> bool {
+        let mut plies = self.published.iter().rev();
+        let last = plies.find(|entry| entry.ply.color == player && entry.completed.is_some());
+        last.is_some_and(|entry| entry.ply.played.is_none())
+    }
+
     /// What the Laws make of a result that rests on a resignation, a flag or illegal moves: a draw where the winner could
     /// not have mated. Where that cannot be found out in time, the result stands as entered.
     pub(super) fn entered(
@@ -135,7 +142,17 @@ impl OpenGame {
         let Some(position) = self.last_legal().filter(|_| spares) else {
             return as_entered;
         };
-        let Some(doubt) = doubt(position, winner, rules) else {
+        let last_illegal = reason == EndReason::Flag && self.broke_the_rules_last(winner);
+        let illegal = Doubt {
+            answer: "illegal_last",
+            certain: false,
+            why: None,
+        };
+        let doubt = match doubt(position, winner, rules) {
+            None if last_illegal => Some(illegal),
+            doubt => doubt,
+        };
+        let Some(doubt) = doubt else {
             return as_entered;
         };
         let mut values = BTreeMap::from([

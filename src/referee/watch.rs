@@ -136,6 +136,12 @@ impl Watch {
         {
             self.late.resume_past(&ResumedIncident::new(incident));
         }
+        for incident in incidents
+            .past()
+            .filter(|past| past.kind == IncidentKind::FlagFall)
+        {
+            self.times.resume_past(&ResumedIncident::new(incident));
+        }
         for incident in incidents.open() {
             let known = ResumedIncident::new(incident);
             match incident.kind {
@@ -179,6 +185,9 @@ impl Watch {
     /// Takes up a game of the journal that began then.
     pub(super) fn resume_game(&mut self, began: Timestamp, playing: bool) {
         self.late.resume_game(began, playing);
+        if playing {
+            self.times.resume_game();
+        }
     }
 
     /// The incidents that are open, the oldest first.
@@ -368,6 +377,8 @@ impl Watch {
         desk.lost = self.lost.is_open();
         desk.may_be_lost = self.lost.is_suspected() || desk.rests_on_a_guess();
         desk.unproved = self.lost.is_unproved(desk.game.line);
+        let accounted = self.jolts.reported() | self.lost.reported();
+        self.displaced.leave(&mut desk, accounted);
         self.displaced.handle(&mut desk, news, &self.moves);
         desk.set_aside |= self.displaced.squares();
         self.moves.handle(&mut desk, news);

@@ -58,13 +58,16 @@ use tree::Tree;
 
 use crate::clock::{ClockChange, ClockFace, ClockWatch, Reading, Side};
 use crate::memory;
-use crate::model::Model;
-use crate::position::{Orientation, State, Variant, start};
+use crate::model::{IN_HANDS, Model};
+use crate::position::start::{self, Drawn};
+use crate::position::{Orientation, State, Variant, difference};
 
 /// Follows one board.
 #[derive(Debug, Default)]
 pub struct Tracker {
     model: &'static Model,
+    /// The start position that games should begin from.
+    drawn: Drawn,
     sensors: Sensors,
     clock: ClockWatch,
     line: Option<LineOfPlay>,
@@ -111,6 +114,11 @@ impl Tracker {
             model,
             ..Self::default()
         }
+    }
+
+    /// Sets the start position that games should begin from.
+    pub(crate) fn expect_start(&mut self, drawn: Drawn) {
+        self.drawn = drawn;
     }
 
     /// Takes in an observation. Its findings are then ready in [`poll_finding`](Self::poll_finding).
@@ -407,12 +415,26 @@ impl Tracker {
         if let Some(line) = &mut self.line {
             line.lost = None;
         }
+        if self.fits_turned(state.board()) {
+            self.sensors.turn();
+            self.show_squares(now);
+        }
         let variant = start::recognise(state.board()).map_or(Variant::FromPosition, |(variant, _)| variant);
         self.begin(now, now, variant, state);
         if let Some(line) = &mut self.line {
             line.awaited = !line.tree.node(line.tree.root()).differs.is_empty();
         }
         self.decide(now);
+    }
+
+    /// Whether the board shows this placement once it is read the other way round, or nearly, and far less so as it is
+    /// read now.
+    fn fits_turned(&self, placement: &Board) -> bool {
+        let mut turned = self.sensors.board().clone();
+        turned.rotate_180();
+        let differs = difference(&turned, placement).count();
+        let as_read = difference(self.sensors.board(), placement).count();
+        self.sensors.known() && differs <= IN_HANDS && differs * 4 < as_read
     }
 
     /// Begins a new line of play with a state that has stood on the board since `since`.

@@ -32,10 +32,14 @@ impl Tracker {
             return false;
         }
         let awaits_another = self.line.as_ref().is_some_and(|line| line.awaited);
+        if awaits_another {
+            self.turn_to_expected(now);
+        }
         if !self.sensors.known() || result_pieces || awaits_another {
             return false;
         }
-        let Some(((variant, state), turn)) = self.either_way(start::recognise) else {
+        let found = self.either_way(|board| start::recognise_as(&self.drawn, board));
+        let Some(((variant, state), turn)) = found else {
             return self.find_start_in_part(now);
         };
         let wrong = variant == Variant::WrongStart;
@@ -63,6 +67,23 @@ impl Tracker {
         }
         self.begin_with(now, variant, tree);
         true
+    }
+
+    /// Turns the board if the position that the arbiter has given stands on it the other way round.
+    fn turn_to_expected(&mut self, now: Timestamp) {
+        let Some(line) = &self.line else { return };
+        let root = line.tree.node(line.tree.root()).state.board();
+        let mut turned = self.sensors.board().clone();
+        turned.rotate_180();
+        if !self.sensors.known() || turned != *root || self.waits(now, self.quiet_since + self.model.pause) {
+            return;
+        }
+        self.sensors.turn();
+        self.show_squares(now);
+        if let Some(line) = &mut self.line {
+            line.tree.update(&self.sensors, now);
+            line.awaited = false;
+        }
     }
 
     /// What is found on the board, and whether it is there once the board is turned.

@@ -20,6 +20,7 @@ use shakmaty::Board;
 
 use super::{Completion, Finding, Tracker, Withdrawal};
 use crate::model::Model;
+use crate::position::start::Drawn;
 
 /// A board, a clock and a tracker that watches them. Time passes only in [`wait`](Self::wait).
 struct World {
@@ -45,8 +46,15 @@ const START: &str = "rnbqkbnrpppppppp................................PPPPPPPPRNB
 
 impl World {
     fn new(placement: &str) -> Self {
+        Self::expecting(Drawn::Any, placement)
+    }
+
+    /// A board on which games should begin from that position.
+    fn expecting(drawn: Drawn, placement: &str) -> Self {
+        let mut tracker = Tracker::new();
+        tracker.expect_start(drawn);
         let mut world = Self {
-            tracker: Tracker::new(),
+            tracker,
             now: Timestamp::from_micros(1_000_000_000),
             fields: [None; 64],
             announced: Vec::new(),

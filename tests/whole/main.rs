@@ -41,6 +41,7 @@ mod faults;
 #[cfg(target_os = "linux")]
 mod first_minutes;
 #[cfg(unix)]
+mod flags;
 mod fuzzed;
 mod games;
 mod halls;

@@ -1,6 +1,7 @@
 //! A chess clock with two sides and a lever.
 
 use core::time::Duration;
+use std::collections::VecDeque;
 
 use kiebitz_protocol::{ClockTimes, SideTime};
 
@@ -28,6 +29,10 @@ impl ClockSide {
 
 /// A clock that counts down, with or without an increment for every press (Fischer).
 ///
+/// At zero it does what a DGT 3000 or 2500 does: in the last period it stops itself and shows the flag as fallen. Before
+/// that it adds the next period's time to both sides and goes on, with the flag shown for five minutes at the side that
+/// reached zero.
+///
 /// ```
 /// use core::time::Duration;
 /// use kiebitz_hardware::Timestamp;
@@ -45,12 +50,21 @@ pub struct EmulatedClock {
     left: Duration,
     right: Duration,
     increment: Duration,
+    /// What each later period adds to both sides, the next one first.
+    later_periods: VecDeque<Duration>,
+    /// How long the clock shows zero before it adds the next period's time.
+    zero_shown: Duration,
+    /// The side whose period ended last, and when the clock added the next one's time.
+    period_ended: Option<(ClockSide, Timestamp)>,
     /// The side on which the lever is high: its time runs, or would run.
     high: ClockSide,
     /// Since when that side's time has been running; `None` when the clock is stopped.
     running_since: Option<Timestamp>,
     battery_low: bool,
 }
+
+/// How long the flag of a finished period is shown.
+const PERIOD_FLAG: Duration = Duration::from_secs(300);
 
 impl EmulatedClock {
     /// A stopped clock with this time on both sides; the lever is high on the left.
@@ -60,6 +74,9 @@ impl EmulatedClock {
             left: time,
             right: time,
             increment: Duration::ZERO,
+            later_periods: VecDeque::new(),
+            zero_shown: Duration::ZERO,
+            period_ended: None,
             high: ClockSide::Left,
             running_since: None,
             battery_low: false,
@@ -80,6 +97,22 @@ impl EmulatedClock {
         self
     }
 
+    /// The same clock with one more period after those that it has: it adds this time to both sides when a side has used
+    /// up the time before.
+    #[must_use]
+    pub fn with_later_period(mut self, time: Duration) -> Self {
+        self.later_periods.push_back(time);
+        self
+    }
+
+    /// The same clock, which shows zero for this long before it adds the next period's time. The time that passes
+    /// meanwhile is not counted.
+    #[must_use]
+    pub const fn with_zero_shown(mut self, time: Duration) -> Self {
+        self.zero_shown = time;
+        self
+    }
+
     /// The same clock with or without its sign for a weak battery.
     #[must_use]
     pub const fn with_battery_low(mut self, low: bool) -> Self {
@@ -89,6 +122,7 @@ impl EmulatedClock {
 
     /// Starts the side on which the lever is high; nothing if the clock runs already.
     pub fn start(&mut self, now: Timestamp) {
+        self.count(now);
         self.running_since.get_or_insert(now);
     }
 
@@ -107,6 +141,9 @@ impl EmulatedClock {
         }
         self.count(now);
         if self.running_since.is_some() {
+            if self.side_mut(side).is_zero() {
+                self.enter_next_period(now);
+            }
             let increment = self.increment;
             let time = self.side_mut(side);
             // A side whose flag has fallen stands at zero for good.
@@ -122,6 +159,13 @@ impl EmulatedClock {
     pub fn set(&mut self, now: Timestamp, left: Duration, right: Duration) {
         self.count(now);
         (self.left, self.right) = (left, right);
+        self.period_ended = None;
+    }
+
+    /// Replaces the periods that follow the current one.
+    pub fn set_later_periods(&mut self, now: Timestamp, times: impl IntoIterator<Item = Duration>) {
+        self.count(now);
+        self.later_periods = times.into_iter().collect();
     }
 
     /// The side on which the lever is high.
@@ -130,51 +174,62 @@ impl EmulatedClock {
         self.high
     }
 
-    /// Whether time is running.
+    /// Whether the clock has been started and not stopped. In the last period it stops itself at zero.
     #[must_use]
-    pub const fn running(&self) -> bool {
-        self.running_since.is_some()
+    pub fn running(&self, now: Timestamp) -> bool {
+        self.at(now).running_since.is_some()
     }
 
     /// The exact time left on a side.
     #[must_use]
     pub fn remaining(&self, now: Timestamp, side: ClockSide) -> Duration {
-        let time = match side {
-            ClockSide::Left => self.left,
-            ClockSide::Right => self.right,
-        };
-        match self.running_since {
-            Some(since) if self.high == side => time.saturating_sub(now.saturating_duration_since(since)),
-            _ => time,
+        let clock = self.at(now);
+        match side {
+            ClockSide::Left => clock.left,
+            ClockSide::Right => clock.right,
         }
     }
 
     /// What the clock reports to a board that asks it now. Begun seconds are shown as whole ones.
     #[must_use]
     pub fn times(&self, now: Timestamp) -> ClockTimes {
+        let clock = self.at(now);
+        let running = clock.running_since.is_some();
         ClockTimes {
-            right: self.side_time(now, ClockSide::Right),
-            left: self.side_time(now, ClockSide::Left),
-            running: self.running(),
-            lever_right_high: self.high == ClockSide::Right,
-            battery_low: self.battery_low,
-            rights_turn: self.running() && self.high == ClockSide::Right,
-            lefts_turn: self.running() && self.high == ClockSide::Left,
+            right: clock.side_time(now, ClockSide::Right),
+            left: clock.side_time(now, ClockSide::Left),
+            running,
+            lever_right_high: clock.high == ClockSide::Right,
+            battery_low: clock.battery_low,
+            rights_turn: running && clock.high == ClockSide::Right,
+            lefts_turn: running && clock.high == ClockSide::Left,
         }
     }
 
+    /// The clock as it is at `now`, if nobody touches it until then.
+    fn at(&self, now: Timestamp) -> Self {
+        let mut clock = self.clone();
+        clock.count(now);
+        clock
+    }
+
+    /// What a clock that has counted until `now` shows at a side.
     fn side_time(&self, now: Timestamp, side: ClockSide) -> SideTime {
-        let left = self.remaining(now, side);
+        let left = match side {
+            ClockSide::Left => self.left,
+            ClockSide::Right => self.right,
+        };
         let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         let seconds = seconds.min(9 * 3600 + 59 * 60 + 59);
         let digits = |n: u64| u8::try_from(n).unwrap_or(u8::MAX);
+        let ended = self.period_ended.filter(|(of, _)| *of == side);
         SideTime {
             hours: digits(seconds / 3600),
             minutes: digits(seconds / 60 % 60),
             seconds: digits(seconds % 60),
-            flag_fallen: left.is_zero(),
+            flag_fallen: left.is_zero() && self.later_periods.is_empty(),
             per_move_indicator: !self.increment.is_zero(),
-            flag_shown: false,
+            flag_shown: ended.is_some_and(|(_, at)| now < at + PERIOD_FLAG),
         }
     }
 
@@ -185,13 +240,38 @@ impl EmulatedClock {
         }
     }
 
-    /// Takes the time that has run until now off the running side.
+    /// Takes the time that has run until now off the running side, and does what is due when it reaches zero.
     fn count(&mut self, now: Timestamp) {
-        let left = self.remaining(now, self.high);
         let high = self.high;
-        *self.side_mut(high) = left;
-        if let Some(since) = &mut self.running_since {
-            *since = now.max(*since);
+        while let Some(since) = self.running_since.filter(|since| *since < now) {
+            let left = *self.side_mut(high);
+            let zero = since + left;
+            if zero > now {
+                *self.side_mut(high) = left.saturating_sub(now.saturating_duration_since(since));
+                self.running_since = Some(now);
+                return;
+            }
+            *self.side_mut(high) = Duration::ZERO;
+            if self.later_periods.is_empty() {
+                self.running_since = None;
+                return;
+            }
+            let added = zero + self.zero_shown;
+            if added > now {
+                self.running_since = Some(zero);
+                return;
+            }
+            self.enter_next_period(added);
+        }
+    }
+
+    /// Adds the next period's time, if there is one: the side with the high lever has used up the time before.
+    fn enter_next_period(&mut self, now: Timestamp) {
+        if let Some(period) = self.later_periods.pop_front() {
+            self.left += period;
+            self.right += period;
+            self.period_ended = Some((self.high, now));
+            self.running_since = Some(now);
         }
     }
 }
@@ -250,6 +330,61 @@ mod tests {
         assert!(clock.times(at(1000)).left.flag_fallen);
         clock.press(at(2000), ClockSide::Left);
         assert_eq!(clock.remaining(at(2000), ClockSide::Left), Duration::ZERO);
+    }
+
+    /// In the last period the clock stops itself at zero: neither side loses time from then on.
+    #[test]
+    fn a_fallen_flag_stops_the_clock() {
+        let mut clock = EmulatedClock::new(Duration::from_secs(1));
+        clock.start(NOON);
+        assert!(clock.times(at(999)).running);
+        assert!(!clock.times(at(1000)).running);
+        clock.press(at(2000), ClockSide::Left);
+        assert_eq!(
+            clock.remaining(at(9000), ClockSide::Right),
+            Duration::from_secs(1)
+        );
+    }
+
+    /// DGT 3000 and 2500: both sides get the next period's time, and the flag of the side that reached zero is shown for
+    /// five minutes while the clock runs on.
+    #[test]
+    fn the_flag_of_a_finished_period_is_shown_for_five_minutes() {
+        let mut clock =
+            EmulatedClock::new(Duration::from_secs(60)).with_later_period(Duration::from_secs(600));
+        clock.start(NOON);
+        let before = clock.times(at(59_999)).left;
+        assert!(!before.flag_shown && before.total_seconds() == 1);
+        let times = clock.times(at(60_000));
+        let shown = (times.left.total_seconds(), times.right.total_seconds());
+        assert_eq!((shown, times.running), ((600, 660), true));
+        assert!(times.left.flag_shown && !times.left.flag_fallen && !times.right.flag_shown);
+        assert!(clock.times(at(359_999)).left.flag_shown);
+        assert!(!clock.times(at(360_000)).left.flag_shown);
+        // The second period is the last one.
+        let times = clock.times(at(660_000));
+        assert!(times.left.flag_fallen && !times.running);
+    }
+
+    #[test]
+    fn a_clock_may_show_zero_before_it_adds_the_next_period() {
+        let mut clock = EmulatedClock::new(Duration::from_secs(60))
+            .with_later_period(Duration::from_secs(600))
+            .with_zero_shown(Duration::from_secs(1));
+        clock.start(NOON);
+        let zero = clock.times(at(60_500));
+        assert_eq!(
+            (zero.left.total_seconds(), zero.left.flag_fallen, zero.running),
+            (0, false, true)
+        );
+        assert_eq!(clock.times(at(61_000)).left.total_seconds(), 600);
+        let mut pressed = clock.clone();
+        assert!(pressed.press(at(60_500), ClockSide::Left));
+        assert_eq!(pressed.times(at(61_500)).left.total_seconds(), 600);
+        assert_eq!(
+            pressed.remaining(at(61_500), ClockSide::Right),
+            Duration::from_secs(659)
+        );
     }
 
     #[test]

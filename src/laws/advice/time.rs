@@ -6,29 +6,69 @@ use super::{Advice, Draft, Severity, clock_text, name};
 use crate::laws::articles::Topic;
 use crate::laws::resumable::ResumableCase;
 use crate::laws::rules::TwoFlags;
-use crate::laws::situation::WhyStopped;
+use crate::laws::situation::{Broken, WhyStopped};
 use crate::laws::table::{self, FlagCall};
 
 impl Draft<'_> {
-    pub(super) fn flag(self, completed: u32, required: Option<u32>, last_period: bool) -> Advice {
-        let topics = [Topic::FlagFallen, Topic::Flag];
-        let required = required.filter(|_| !last_period);
+    /// Adds the moves that the player has completed, of those that the period asks for.
+    pub(super) fn progress(self, completed: u32, required: Option<u32>, last_period: bool) -> Self {
         let draft = self.with("completed", completed);
-        let draft = match required {
-            Some(required) => draft.with("progress", "required").with("required", required),
-            None if last_period => draft.with("progress", "last_period"),
-            None => draft.with("progress", "unknown"),
-        };
-        if required.is_some_and(|required| completed >= required) {
-            return draft.is(Severity::Info, "flag_fall.moves_made", &topics);
+        match required {
+            Some(required) if !last_period => draft.with("progress", "required").with("required", required),
+            _ if last_period => draft.with("progress", "last_period"),
+            _ => draft.with("progress", "unknown"),
         }
-        let (severity, case, claim) = match draft.rules.flag_call() {
+    }
+
+    /// The time of a period is used up, and its moves are completed.
+    pub(super) fn period_over(self, next_period_missing: bool) -> Advice {
+        if next_period_missing {
+            let topics = [Topic::FlagFallen, Topic::ClockDefect];
+            return self.is(Severity::Advice, "flag_fall.next_period_missing", &topics);
+        }
+        let topics = [Topic::FlagFallen, Topic::Flag];
+        self.is(Severity::Info, "flag_fall.moves_made", &topics)
+    }
+
+    /// A flag has fallen with moves missing, or in the last period. No win on time can be advised for an opponent whose
+    /// last move broke Article 3 or 4.
+    pub(super) fn flag(self, opponent_broke: Option<Broken>) -> Advice {
+        let call = self.rules.flag_call();
+        let offence = opponent_broke.filter(|broken| broken.is_offence());
+        let touch = if opponent_broke == Some(Broken::Touch) {
+            "perhaps"
+        } else {
+            "none"
+        };
+        let draft = self.with("touch", touch);
+        if let Some(broken) = offence {
+            let topics = [Topic::FlagFallen, Topic::Flag, Topic::IllegalMove];
+            let draft = draft.with("broken", broken.name());
+            return match call {
+                FlagCall::Claim => draft.is(Severity::Hint, "flag_fall.silent_after_offence", &topics),
+                FlagCall::Arbiter | FlagCall::ArbiterOrTimelyClaim | FlagCall::ArbiterOrClaim => {
+                    draft.is(Severity::Advice, "flag_fall.after_offence", &topics)
+                }
+            };
+        }
+        let topics = [Topic::FlagFallen, Topic::Flag];
+        let (severity, case, claim) = match call {
             FlagCall::Claim => (Severity::Hint, "flag_fall.silent", "none"),
             FlagCall::Arbiter => (Severity::Advice, "flag_fall.fallen", "none"),
             FlagCall::ArbiterOrTimelyClaim => (Severity::Advice, "flag_fall.fallen", "in_time"),
             FlagCall::ArbiterOrClaim => (Severity::Advice, "flag_fall.fallen", "may_stop"),
         };
         draft.with("claim", claim).is(severity, case, &topics)
+    }
+
+    /// Both flags are down, and the last move of `color` is an offence that has not been dealt with.
+    pub(super) fn two_flags_after_offence(self, color: Color, broken: Broken) -> Advice {
+        let topics = [Topic::FlagFallen, Topic::Flag, Topic::IllegalMove];
+        self.of(Some(!color)).with("broken", broken.name()).is(
+            Severity::Advice,
+            "two_flags.after_offence",
+            &topics,
+        )
     }
 
     pub(super) fn two_flags(self, first: Option<Color>, last_period: Option<bool>) -> Advice {

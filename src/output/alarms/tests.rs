@@ -177,3 +177,19 @@ fn an_output_that_fails_for_long_is_an_alarm() {
     alarms.look(at(62), &fares(false));
     assert!(told(&mut alarms, at(100)).is_empty(), "it begins anew");
 }
+
+/// An alarm of flags is not over when both are down, and an incident about both takes the place of the first.
+#[test]
+fn an_alarm_of_a_flag_includes_both_flags() {
+    let flag = AlarmKind::Incident(IncidentKind::FlagFall);
+    let mut alarms = Alarms::new(Language::English, &[flag], BTreeMap::new());
+    alarms.take(&event(1, started(START, Variant::Standard)));
+    for (number, kind) in [(7, IncidentKind::TwoFlags), (8, IncidentKind::IllegalMove)] {
+        let incident = Incident {
+            kind,
+            ..incident(number, Severity::Advice)
+        };
+        alarms.take(&event(number, EventKind::IncidentOpened(Box::new(incident))));
+    }
+    assert_eq!(told(&mut alarms, at(5)).len(), 1);
+}

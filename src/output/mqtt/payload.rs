@@ -297,7 +297,7 @@ impl PublicMove {
             san: entry.san.clone(),
             fen: entry.fen.clone(),
             captured: entry.captured.clone(),
-            clock: entry.clock,
+            clock: entry.clock.map(|clock| Clock { flag: None, ..clock }),
         }
     }
 }

@@ -4,7 +4,8 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::Bitboard;
+use serde_json::Value;
+use shakmaty::{Bitboard, ByColor, Color};
 
 use super::brief::Brief;
 use super::health::{Health, HealthPicture, LineHealth};
@@ -15,7 +16,7 @@ use super::topics::BoardTopics;
 use crate::clock::ClockFace;
 use crate::events::incidents::Incidents;
 use crate::events::record::{GameRecord, Games};
-use crate::events::{Event, EventKind, Incident, version_text};
+use crate::events::{EndReason, Event, EventKind, Flag, Incident, color, version_text};
 use crate::output::clock::ClockPicture;
 use crate::output::pgn::pgn;
 use crate::position::Orientation;
@@ -91,6 +92,8 @@ struct Published {
     board: Option<BoardState>,
     placement: Option<Placement>,
     clock: Option<ClockPicture>,
+    /// Who has lost on time, as spectators were told.
+    lost_on_time: Option<Flag>,
     pgn: Option<String>,
     incidents: Option<Vec<Incident>>,
     health: Option<Health>,
@@ -360,12 +363,44 @@ impl Projection {
             published.placement = Some(placement);
         }
         let clock = ClockPicture::new(view.clock);
-        if published.clock.is_none_or(|published| published.differs(&clock)) {
+        let lost = lost_on_time(&self.incidents, self.games.current());
+        let changed = published.clock.is_none_or(|published| published.differs(&clock));
+        if changed {
             messages.push(Message::retained(&self.topics.clock, &clock));
-            self.public.take_clock(now, &clock);
             published.clock = Some(clock);
         }
+        if changed || published.lost_on_time != lost {
+            let flag = lost.filter(|_| clock.as_of.is_some());
+            self.public.take_clock(now, &ClockPicture { flag, ..clock });
+            published.lost_on_time = lost;
+        }
     }
+}
+
+/// Whose flag decides the game. A clock also shows the flag of a period that is over, which decides nothing.
+fn lost_on_time(incidents: &Incidents, game: Option<&GameRecord>) -> Option<Flag> {
+    let by_result = || {
+        let game = game.filter(|game| game.ended.is_some() && game.reason == Some(EndReason::Flag))?;
+        Some(!game.result.winner()?)
+    };
+    let mut lost = ByColor::<bool>::default();
+    for incident in incidents.open() {
+        match (incident.case.as_str(), incident.color) {
+            ("flag_fall.fallen", Some(player)) => lost[player] = true,
+            ("two_flags.draw" | "two_flags.draw_in_any_order", _) => lost = ByColor::new_with(|_| true),
+            ("two_flags.first_known", _) => {
+                let first = incident.evidence.values.get("color").and_then(Value::as_str);
+                for player in Color::ALL {
+                    lost[player] |= first == Some(color::as_str(player));
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(player) = by_result() {
+        lost[player] = true;
+    }
+    Flag::of(lost)
 }
 
 impl<'a> BoardView<'a> {

@@ -101,3 +101,19 @@ fn a_move_made_and_not_pressed_is_not_completed() {
     table.completes(4, Completion::Press);
     assert_eq!(moves(&table, Color::Black), (2, 2));
 }
+
+/// Arbiters' manual of 2018 on Art. 3.4: nobody wins on time by an illegal last move. The result stands as entered, with a
+/// question.
+#[test]
+fn a_win_on_time_after_an_illegal_move_is_questioned() {
+    for (illegal, asked) in [("a7a4", true), ("a7a5", false)] {
+        let mut table = Table::new(Edition::Fide2023);
+        table.plays("e4 e5 Nf3");
+        table.makes(illegal).settles();
+        table.completes(table.last(), Completion::Press);
+        let note = table.command(r#""do":"set_result","result":"0-1","reason":"flag""#);
+        assert_eq!(note.contains("last move was illegal"), asked, "{note}");
+        let published = table.published();
+        assert_eq!(published.last().map(String::as_str), Some("0-1 flag by arbiter"));
+    }
+}

@@ -150,8 +150,11 @@ impl Book {
             .push((now, EventKind::IncidentUpdated(Box::new(incident))));
     }
 
-    /// Closes an incident that is open.
+    /// Closes an incident that is open. One that the arbiter has decided stays as it is.
     pub(super) fn close(&mut self, now: Timestamp, number: Number, by: ClosedBy, reason: IncidentEnd) {
+        if !self.open.contains_key(&number) {
+            return;
+        }
         let closed = Closing {
             by,
             reason,
@@ -279,6 +282,8 @@ pub(super) struct ResumedIncident {
     pub(super) from: Timestamp,
     /// The position of its evidence, `None` where it has none that can be read.
     pub(super) board: Option<Board>,
+    /// What the clock of its player showed then, in milliseconds; `None` without a clock or a player.
+    pub(super) time_left_ms: Option<u64>,
     /// How far it had gone, for the watchers that need to know; else `None`.
     pub(super) case: Option<ResumableCase>,
 }
@@ -302,6 +307,10 @@ impl ResumedIncident {
                 .as_ref()
                 .and_then(|fen| fen.parse::<Fen>().ok())
                 .map(|fen| fen.into_setup().board),
+            time_left_ms: incident
+                .color
+                .zip(incident.evidence.clock)
+                .map(|(color, clock)| clock.times_ms()[color]),
             case: incident.case.parse().ok(),
         }
     }

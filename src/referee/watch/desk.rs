@@ -6,8 +6,8 @@ use shakmaty::{Bitboard, ByColor, Color};
 use super::book::{Book, Number, Offences, Report};
 use super::status::GameStatus;
 use crate::acts::{Acts, Standing, Turn};
-use crate::events::{Clock, IncidentEnd};
-use crate::laws::{ClockReadings, Situation};
+use crate::events::{Clock, ClosedBy, IncidentEnd};
+use crate::laws::{Broken, ClockReadings, IncidentKind, Situation};
 use crate::position::State;
 use crate::referee::LineEntry;
 use crate::referee::result::{MAX_NODES_IN_PLAY, may_win};
@@ -81,6 +81,12 @@ impl Desk<'_> {
             .open_and_close(self.game.now, self.game.regulations, report, reason);
     }
 
+    /// Closes an incident in whose place another one has been opened.
+    pub(super) fn supersede(&mut self, number: Number) {
+        let (by, reason) = (ClosedBy::Laws, IncidentEnd::Superseded);
+        self.book.close(self.game.now, number, by, reason);
+    }
+
     pub(super) fn report(&self, situation: Situation, from: Timestamp) -> Report {
         Report::new(self.game, self.acts, situation, from)
     }
@@ -94,6 +100,34 @@ impl Desk<'_> {
             &self.game.regulations.rules,
             MAX_NODES_IN_PLAY,
         )
+    }
+
+    /// What the last move of `player` broke, as far as an open incident says so: such a move wins nothing on time.
+    pub(super) fn broken_by(&self, player: Color) -> Option<Broken> {
+        let mut plies = self.game.line.iter().rev();
+        let last = plies.find(|entry| {
+            entry.ply.color == player && entry.completed.is_some() && entry.ply.played.is_some()
+        });
+        let last_legal = last.map_or(0, |entry| entry.ply.number);
+        let mut touched = None;
+        for incident in self.book.all_open().filter(|open| open.color == Some(player)) {
+            let ply = incident.ply.unwrap_or_default();
+            let broken = match incident.kind {
+                IncidentKind::IllegalMove => Broken::IllegalMove,
+                IncidentKind::PromotionNotReplaced => Broken::Promotion,
+                IncidentKind::ClockPressedWithoutMove => Broken::PressedWithoutMove,
+                IncidentKind::PieceTouchedNotMoved => Broken::Touch,
+                _ => continue,
+            };
+            if broken == Broken::Touch {
+                if ply >= last_legal {
+                    touched = Some(broken);
+                }
+            } else if ply > last_legal && self.book.counts(incident.incident) {
+                return Some(broken);
+            }
+        }
+        touched
     }
 
     /// What the clocks showed around an irregularity at that ply: when the ply before it was completed, and now.

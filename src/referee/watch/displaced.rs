@@ -36,6 +36,13 @@ impl Displaced {
         self.open.as_ref().map_or(Bitboard::EMPTY, |open| open.squares)
     }
 
+    /// Another incident accounts for pieces on these squares: two must not say different things of them.
+    pub(super) fn leave(&mut self, desk: &mut Desk<'_>, squares: Bitboard) {
+        if let Some(open) = self.open.take_if(|open| (open.squares & squares).any()) {
+            desk.supersede(open.number);
+        }
+    }
+
     pub(super) fn resume(&mut self, known: &ResumedIncident) {
         self.open = Some(Open {
             number: known.number,

@@ -49,6 +49,11 @@ impl Jolts {
         })
     }
 
+    /// The squares that an open incident accounts for.
+    pub(super) fn reported(&self) -> Bitboard {
+        self.jolt.as_ref().map_or(Bitboard::EMPTY, reported)
+    }
+
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         self.wake
     }
@@ -65,7 +70,8 @@ impl Jolts {
                         black: face.black_ms,
                     }),
                     left: false,
-                    report: None,
+                    // What is left of the jolt before goes on in the same incident.
+                    report: self.jolt.take().and_then(|jolt| jolt.report),
                 });
             }
             News::Steadied => self.steadied(desk),

@@ -17,6 +17,8 @@ use crate::tracker::Grounds;
 #[derive(Debug, Default)]
 pub(super) struct Lost {
     open: Option<Number>,
+    /// The squares that the open incident is about.
+    missing: Bitboard,
     /// How many plies the record must have to be proved after it had lost the game.
     proved_at: usize,
     /// When the clock was last pressed.
@@ -29,6 +31,11 @@ pub(super) struct Lost {
 impl Lost {
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
+    }
+
+    /// The squares that an open incident accounts for.
+    pub(super) fn reported(&self) -> Bitboard {
+        self.open.map_or(Bitboard::EMPTY, |_| self.missing)
     }
 
     /// Whether something looks like play that is missing.
@@ -99,6 +106,7 @@ impl Lost {
             self.wake = Some(at);
             return;
         }
+        self.missing = missing;
         let report = desk.report(Situation::RecordUncertain, since);
         self.open = Some(desk.open(report.on(missing)));
     }

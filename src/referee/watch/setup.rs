@@ -247,6 +247,10 @@ impl Setup {
         if now < due {
             self.wake = Some(due);
         } else {
+            // It is not turned by a half any more.
+            if let Some(found) = self.turned.take() {
+                desk.supersede(found.number);
+            }
             self.quarter = Some(open_rotated(desk, true, since));
         }
     }

@@ -9,7 +9,7 @@ use super::book::{Number, ResumedIncident};
 use super::{Desk, News, ON_THE_BOARD};
 use crate::clock::ClockChange;
 use crate::events::{ClosedBy, IncidentEnd};
-use crate::laws::{IncidentKind, Situation, TimeControl, WhyStopped};
+use crate::laws::{Broken, IncidentKind, ResumableCase, Situation, TimeControl, WhyStopped};
 
 /// With less time than this, and less than 30 seconds a move, a player need not write the moves (Art. 8.4).
 const TIME_TROUBLE_MS: u64 = 5 * 60 * 1000;
@@ -22,31 +22,69 @@ const LAST_SECOND_MS: u64 = 1000;
 
 /// A clock that is stopped for this long is stopped on purpose. By then what is irregular on the board is known.
 const JUDGED_AFTER: Duration = Duration::from_secs(3);
-/// Where another period follows, its time appears at most this long after zero.
-const MAX_PERIOD_WAIT: Duration = Duration::from_millis(2000);
+/// Where another period follows, its time is believed at most this long after zero: the clock may show zero for a second,
+/// the board may report it a second late, and a jump of the time is believed when it is read again.
+const MAX_PERIOD_WAIT: Duration = Duration::from_millis(4000);
 
 /// Follows the clock.
 #[derive(Debug, Default)]
 pub(super) struct Times {
-    last: Option<ByColor<u64>>,
+    last: Option<Shown>,
     /// Since when a clock has shown zero.
     zero_since: ByColor<Option<Timestamp>>,
     wake: Option<Timestamp>,
     /// How many periods are over by the clock: the next one's time has appeared.
     over: ByColor<u32>,
+    /// The flag that the clock shows is that of a period that is over.
+    of_past_period: ByColor<bool>,
+    /// The clock or the board was away, so that the clock may have added a period's time unseen.
+    missed: bool,
     /// Whether each player has had time in this game.
     had_time: ByColor<bool>,
     /// Whether each player has had five minutes or more.
     had_plenty: ByColor<bool>,
     /// The most that a press has added to the time of the player who pressed.
     increment: Option<u64>,
-    flags: ByColor<Option<Number>>,
-    first_flag: Option<Color>,
-    both: Option<Number>,
-    trouble: ByColor<Option<Number>>,
+    /// The flags that are down, the clock standing at zero.
+    down: ByColor<Option<Fall>>,
+    first_down: Option<Color>,
+    both: Option<Both>,
+    trouble: Option<Trouble>,
     standing: Option<Standing>,
     stopped: Option<Number>,
     gone: Option<Number>,
+}
+
+/// A reading of the clock.
+#[derive(Debug, Clone, Copy)]
+struct Shown {
+    at: Timestamp,
+    times: ByColor<u64>,
+    running: Option<Color>,
+}
+
+/// A flag that is down.
+#[derive(Debug)]
+struct Fall {
+    /// Its incident; `None` while one about both flags says it.
+    number: Option<Number>,
+    /// What is said of it; `None` if it was reported before a restart.
+    situation: Option<Situation>,
+}
+
+/// An open incident about both flags.
+#[derive(Debug)]
+struct Both {
+    number: Number,
+    /// What is said; `None` if it was reported before a restart.
+    situation: Option<Situation>,
+}
+
+/// An open incident about players who need not write.
+#[derive(Debug, Clone, Copy)]
+struct Trouble {
+    number: Number,
+    players: ByColor<bool>,
 }
 
 /// The clock is stopped during a game. Most often that is the end of it, which nothing may show: the players leave.
@@ -65,11 +103,43 @@ impl Times {
         match (known.kind, known.color) {
             (IncidentKind::ClockDisconnected, _) => self.gone = number,
             (IncidentKind::ClockStopped, _) => self.stopped = number,
-            (IncidentKind::TwoFlags, _) => self.both = number,
-            (IncidentKind::FlagFall, Some(color)) => self.flags[color] = number,
-            (IncidentKind::TimeTrouble, Some(color)) => self.trouble[color] = number,
+            (IncidentKind::TwoFlags, _) => {
+                let (number, situation) = (known.number, None);
+                self.both = Some(Both { number, situation });
+                for down in self.down.iter_mut() {
+                    down.get_or_insert(Fall::reported(None));
+                }
+            }
+            (IncidentKind::FlagFall, Some(color)) => {
+                if known.time_left_ms > Some(LAST_SECOND_MS) {
+                    // Moves of that period are missing, and the next one has begun.
+                    self.resume_past(known);
+                } else {
+                    self.down[color] = Some(Fall::reported(number));
+                }
+            }
+            (IncidentKind::TimeTrouble, Some(color)) => {
+                let both = known.case == Some(ResumableCase::BothInTimeTrouble);
+                let players = ByColor::new_with(|player| both || player == color);
+                let number = known.number;
+                self.trouble = Some(Trouble { number, players });
+            }
             _ => {}
         }
+    }
+
+    /// Takes up a flag that fell in this game before a restart: its period is over.
+    pub(super) fn resume_past(&mut self, known: &ResumedIncident) {
+        if let Some(color) = known.color {
+            self.over[color] = self.over[color].saturating_add(1);
+            self.of_past_period[color] = true;
+        }
+    }
+
+    /// Takes up a game that began before a restart.
+    pub(super) fn resume_game(&mut self) {
+        self.had_time = ByColor::new_with(|_| true);
+        self.missed = true;
     }
 
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
@@ -81,17 +151,34 @@ impl Times {
     pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
         let now = desk.now();
         let due = self.wake.take_if(|wake| *wake <= now).is_some();
-        if let Some(times) = self.last.filter(|_| due && desk.game.in_play()) {
-            self.flags(desk, times, None);
+        // A clock that shows a fallen flag may have stopped itself.
+        if let Some(shown) = self.last.filter(|_| due && desk.game.begun) {
+            self.flags(desk, shown, None);
         }
         match news {
-            News::Started | News::Over => {
-                let gone = self.gone;
+            News::Started => {
+                let goes_on = desk.game.start.is_some_and(|start| start.goes_on);
                 *self = Self {
-                    gone,
+                    gone: self.gone,
+                    of_past_period: self.of_past_period,
+                    over: if goes_on { self.over } else { ByColor::default() },
                     ..Self::default()
                 };
             }
+            // Play may go on: then it does in the same period.
+            News::Over => {
+                *self = Self {
+                    gone: self.gone,
+                    last: self.last,
+                    over: self.over,
+                    of_past_period: self.of_past_period,
+                    missed: self.missed,
+                    had_time: self.had_time,
+                    increment: self.increment,
+                    ..Self::default()
+                };
+            }
+            News::Away => self.missed = true,
             News::Times(times) => self.read(desk, *times),
             News::Clock(ClockChange::Stopped) if desk.game.begun => {
                 self.standing = Some(Standing {
@@ -103,6 +190,7 @@ impl Times {
             News::Clock(ClockChange::Started) => self.started(desk),
             News::Clock(ClockChange::Disconnected) => {
                 self.last = None;
+                self.missed = true;
                 self.standing = None;
                 if desk.game.begun && self.gone.is_none() {
                     let report = desk.report(Situation::ClockDisconnected, now);
@@ -117,6 +205,7 @@ impl Times {
             }
             _ => {}
         }
+        self.follow_offences(desk);
         self.ask_why(desk);
     }
 
@@ -133,8 +222,9 @@ impl Times {
         let (since, promotion) = (standing.since, standing.promotion);
         let irregular = !desk.book.open_of(&ON_THE_BOARD).is_empty();
         let why = match () {
-            // The flag is down: that has been said.
-            () if self.flags.white.is_some() || self.flags.black.is_some() => return,
+            // The flag is down: that has been said, or will be.
+            () if self.down.iter().any(Option::is_some) => return,
+            () if self.zero_since.iter().any(Option::is_some) => return,
             () if irregular => WhyStopped::Irregularity,
             () if promotion => WhyStopped::Promotion,
             () if desk.game.claim => WhyStopped::Claim,
@@ -160,7 +250,20 @@ impl Times {
     }
 
     fn read(&mut self, desk: &mut Desk<'_>, times: ByColor<u64>) {
-        let before = self.last.replace(times);
+        let face = desk.game.face;
+        let shown = Shown {
+            at: desk.now(),
+            times,
+            running: face.and_then(|face| face.running),
+        };
+        let before = self.last.replace(shown);
+        let flag = face.and_then(|face| face.flag);
+        for color in Color::ALL {
+            let is_shown = flag.is_some_and(|flag| flag.includes(color));
+            // A flag that is shown beside time, before the game or while the clock is stopped, did not fall in play.
+            let known = self.of_past_period[color] || !desk.game.in_play() && times[color] > LAST_SECOND_MS;
+            self.of_past_period[color] = is_shown && known;
+        }
         if !desk.game.in_play() {
             return;
         }
@@ -171,119 +274,197 @@ impl Times {
         if let Some((_, added)) = desk.pressed_times {
             self.increment = Some(self.increment.unwrap_or(0).max(added));
         }
-        self.flags(desk, times, before);
+        self.flags(desk, shown, before);
         for color in Color::ALL {
             self.trouble(desk, color, times);
         }
     }
 
-    fn flags(&mut self, desk: &mut Desk<'_>, times: ByColor<u64>, before: Option<ByColor<u64>>) {
-        let up = self.flags.map(|flag| flag.is_none());
+    fn flags(&mut self, desk: &mut Desk<'_>, shown: Shown, before: Option<Shown>) {
+        let up = self.down.as_ref().map(|down| down.is_none());
         for color in Color::ALL {
-            self.flag(desk, color, times, before);
+            self.flag(desk, color, shown, before);
         }
-        match (self.flags.white, self.flags.black) {
-            (Some(_), None) => self.first_flag = Some(Color::White),
-            (None, Some(_)) => self.first_flag = Some(Color::Black),
+        match (&self.down.white, &self.down.black) {
+            (Some(_), None) => self.first_down = Some(Color::White),
+            (None, Some(_)) => self.first_down = Some(Color::Black),
             // One reading showed both: nobody knows which was first.
-            (Some(_), Some(_)) if up.white && up.black => self.first_flag = None,
+            (Some(_), Some(_)) if up.white && up.black => self.first_down = None,
             _ => {}
         }
-        if self.flags.white.is_none() || self.flags.black.is_none() || self.both.is_some() {
+        if self.down.iter().any(Option::is_none) || self.both.is_some() {
             return;
         }
-        let completed = desk.game.completed();
+        let situation = self.two_flags(desk);
+        let number = desk.open(desk.report(situation.clone(), desk.now()));
+        let situation = Some(situation);
+        self.both = Some(Both { number, situation });
+        // Each of the two said who has lost: only one about both flags is right now.
+        for down in self.down.iter_mut().flatten() {
+            if let Some(number) = down.number.take() {
+                desk.supersede(number);
+            }
+        }
+    }
+
+    fn two_flags(&self, desk: &Desk<'_>) -> Situation {
         let is_last = |control: &TimeControl| {
             Color::ALL
                 .into_iter()
-                .all(|color| control.is_last(self.period(control, color, completed[color])))
+                .all(|color| control.is_last(self.period(desk, control, color)))
         };
         let control = desk.game.regulations.time_control.as_ref();
-        let situation = Situation::TwoFlags {
-            first: self.first_flag,
+        Situation::TwoFlags {
+            first: self.first_down,
             last_period: control.map(is_last),
-        };
-        let report = desk.report(situation, desk.now());
-        self.both = Some(desk.open(report));
+            broke: broken_by_either(desk),
+        }
     }
 
     /// Whether a player's clock stands at zero for good: where another period follows, the flag falls when its time
     /// appears, and a move completed before that is in time.
-    fn ran_out(&mut self, desk: &Desk<'_>, color: Color, shown: u64) -> bool {
-        if shown != 0 || !self.had_time[color] || !runs(desk, color) {
+    fn ran_out(&mut self, desk: &Desk<'_>, color: Color, shown: Shown) -> bool {
+        let flag = desk.game.face.and_then(|face| face.flag);
+        let flag = flag.is_some_and(|flag| flag.includes(color));
+        let counts = flag || shown.running == Some(color);
+        if shown.times[color] != 0 || !self.had_time[color] || !counts {
             self.zero_since[color] = None;
             return false;
         }
         let now = desk.now();
         let since = *self.zero_since[color].get_or_insert(now);
-        let follows = |control: &TimeControl| !control.is_last(self.over[color]);
-        let control = desk.game.regulations.time_control.as_ref();
-        if !control.is_some_and(follows) || now >= since + MAX_PERIOD_WAIT {
+        let is_final = match &desk.game.regulations.time_control {
+            Some(control) => control.is_last(self.over[color]),
+            // The clock has stopped itself.
+            None => flag && shown.running.is_none(),
+        };
+        if is_final || self.down[color].is_some() || now >= since + MAX_PERIOD_WAIT {
             return true;
         }
-        self.wake = Some(since + MAX_PERIOD_WAIT);
+        let wake = since + MAX_PERIOD_WAIT;
+        self.wake = Some(self.wake.map_or(wake, |other| other.min(wake)));
         false
     }
 
-    /// The period that a player is in, from 0.
-    fn period(&self, control: &TimeControl, color: Color, completed: u32) -> u32 {
-        control.standing(completed).period.max(self.over[color])
+    /// The period that a player is in, from 0. Some clocks count the moves, and add a period's time with the last of them.
+    fn period(&self, desk: &Desk<'_>, control: &TimeControl, color: Color) -> u32 {
+        let reached = control.standing(desk.game.completed()[color]).period;
+        if self.missed {
+            reached.max(self.over[color])
+        } else {
+            self.over[color]
+        }
     }
 
-    fn flag(&mut self, desk: &mut Desk<'_>, color: Color, times: ByColor<u64>, before: Option<ByColor<u64>>) {
-        let shown = desk.game.face.and_then(|face| face.flag);
-        let shown = shown.is_some_and(|flag| flag.includes(color));
-        let ran_out = self.ran_out(desk, color, times[color]);
-        let jumped = before.is_some_and(|before| {
-            before[color] <= LAST_SECOND_MS && times[color] >= before[color] + MIN_PERIOD_MS
-        }) && self.had_time[color];
-        let added = before.is_some_and(|before| times[color] >= before[color].saturating_add(MIN_PERIOD_MS));
-        if added && !jumped {
-            // Some clocks count the moves, and add the next period's time with the last of them.
-            self.over[color] = self.over[color].saturating_add(1);
-        }
-        if let Some(number) = self.flags[color].take_if(|_| jumped) {
-            self.next_period(desk, color, number);
-            return;
-        }
-        if self.flags[color].is_some() || !(ran_out || jumped || (shown && self.had_time[color])) {
-            return;
-        }
-        let completed = desk.game.completed()[color];
-        let control = desk.game.regulations.time_control.as_ref();
-        // If the next period's time has appeared, the flag belongs to the period before it, else to the current one.
-        let period = control.map(|control| match jumped {
-            true => self.over[color],
-            false => self.period(control, color, completed),
+    fn flag(&mut self, desk: &mut Desk<'_>, color: Color, shown: Shown, before: Option<Shown>) {
+        let time = shown.times[color];
+        let ran_out = self.ran_out(desk, color, shown);
+        let added = before.is_some_and(|before| time >= before.times[color].saturating_add(MIN_PERIOD_MS));
+        let used_up = before.is_some_and(|before| {
+            let left = u128::from(before.times[color]);
+            let passed = shown.at.saturating_duration_since(before.at).as_millis();
+            let ran = passed.max(u128::from(LAST_SECOND_MS));
+            left == 0 || before.running == Some(color) && left <= ran
         });
-        let known = control.zip(period);
-        let situation = Situation::FlagFall {
-            completed,
-            required: known.and_then(|(control, period)| control.required(period)),
-            last_period: known.is_some_and(|(control, period)| control.is_last(period) && !jumped),
-            opponent_can_mate: desk.opponent_can_mate(desk.game.last_legal(), color),
-        };
-        let report = desk.report(situation, desk.now()).of(color);
-        let number = desk.open(report);
-        if jumped {
-            self.next_period(desk, color, number);
-        } else {
-            self.flags[color] = Some(number);
+        let flag = desk.game.face.and_then(|face| face.flag);
+        // The clock has added the next period's time, or shows that it did so unseen.
+        let is_past = flag.is_some_and(|flag| flag.includes(color)) && time > LAST_SECOND_MS;
+        let next_period = self.had_time[color]
+            && (added && used_up
+                || is_past && !self.of_past_period[color]
+                || self.down[color].is_some() && time > LAST_SECOND_MS);
+        if next_period {
+            self.next_period(desk, color, is_past);
+        } else if added {
+            // This clock counts the moves, or it gives both players the time when one of them has used up theirs.
+            self.over[color] = self.over[color].saturating_add(1);
+            self.end_trouble(desk, color);
+        } else if ran_out && self.down[color].is_none() {
+            let period = |control: &TimeControl| (control.clone(), self.period(desk, control, color));
+            let known = desk.game.regulations.time_control.as_ref().map(period);
+            let situation = fall(
+                desk,
+                color,
+                known.as_ref().map(|(control, period)| (control, *period)),
+                true,
+            );
+            self.open(desk, color, situation);
         }
+    }
+
+    fn open(&mut self, desk: &mut Desk<'_>, color: Color, situation: Situation) {
+        let report = desk.report(situation.clone(), desk.now()).of(color);
+        let number = Some(desk.open(report));
+        let situation = Some(situation);
+        self.down[color] = Some(Fall { number, situation });
     }
 
     /// The next period has begun: the flag matters only if moves of the one before are known to be missing.
-    fn next_period(&mut self, desk: &mut Desk<'_>, color: Color, number: Number) {
+    fn next_period(&mut self, desk: &mut Desk<'_>, color: Color, flag_shown: bool) {
         let now = desk.now();
         let completed = desk.game.completed()[color];
-        let control = desk.game.regulations.time_control.as_ref();
-        let required = control.and_then(|control| control.required(self.over[color]));
+        let control = desk.game.regulations.time_control.clone();
+        let ended = control.as_ref().map(|control| (control, self.over[color]));
+        let required = ended.and_then(|(control, period)| control.required(period));
+        let number = match self.down[color].take() {
+            Some(down) => down.number,
+            None => {
+                let situation = fall(desk, color, ended, false);
+                let report = desk.report(situation, now).of(color);
+                Some(desk.open(report))
+            }
+        };
         self.over[color] = self.over[color].saturating_add(1);
-        if required.is_none_or(|required| completed >= required) {
+        self.of_past_period[color] = flag_shown;
+        self.zero_since[color] = None;
+        self.end_trouble(desk, color);
+        if let Some(number) = number.filter(|_| required.is_none_or(|required| completed >= required)) {
             desk.book.close(now, number, ClosedBy::Clock, IncidentEnd::Passed);
         }
         if let Some(both) = self.both.take() {
-            desk.book.close(now, both, ClosedBy::Clock, IncidentEnd::Passed);
+            desk.book
+                .close(now, both.number, ClosedBy::Clock, IncidentEnd::Passed);
+            // The other flag may still be down.
+            if self.down[!color].take().is_some() {
+                let period = |control: &TimeControl| self.period(desk, control, !color);
+                let known = control.as_ref().map(|control| (control, period(control)));
+                let situation = fall(desk, !color, known, true);
+                self.open(desk, !color, situation);
+            }
+        }
+    }
+
+    /// What was said of a flag changes when the opponent's last move turns out to be an offence, or that has been dealt
+    /// with.
+    fn follow_offences(&mut self, desk: &mut Desk<'_>) {
+        if let Some(Both {
+            number,
+            situation: Some(situation),
+        }) = &mut self.both
+            && let Situation::TwoFlags { broke, .. } = situation
+            && *broke != broken_by_either(desk)
+        {
+            *broke = broken_by_either(desk);
+            let report = desk.report(situation.clone(), desk.now());
+            desk.update(*number, report);
+        }
+        for color in Color::ALL {
+            let Some(Fall {
+                number: Some(number),
+                situation: Some(situation),
+            }) = &mut self.down[color]
+            else {
+                continue;
+            };
+            let Situation::FlagFall { opponent_broke, .. } = situation else {
+                continue;
+            };
+            let broken = desk.broken_by(!color);
+            if *opponent_broke != broken {
+                *opponent_broke = broken;
+                let report = desk.report(situation.clone(), desk.now()).of(color);
+                desk.update(*number, report);
+            }
         }
     }
 
@@ -294,20 +475,77 @@ impl Times {
                 .increment
                 .is_some_and(|added| added < MIN_WRITING_INCREMENT_MS),
         };
-        if self.trouble[color].is_some()
-            || !exempt
-            || !self.had_plenty[color]
-            || times[color] >= TIME_TROUBLE_MS
-        {
+        let mut players = self.trouble.map(|trouble| trouble.players).unwrap_or_default();
+        if players[color] || !exempt || !self.had_plenty[color] || times[color] >= TIME_TROUBLE_MS {
             return;
         }
-        let mut players = self.trouble.map(|open| open.is_some());
         players[color] = true;
+        self.tell_trouble(desk, color, players);
+    }
+
+    /// These players need not write now; `color` is the one for whom that has changed.
+    fn tell_trouble(&mut self, desk: &mut Desk<'_>, color: Color, players: ByColor<bool>) {
+        if let Some(before) = self.trouble.take() {
+            desk.supersede(before.number);
+        }
         let report = desk
             .report(Situation::TimeTrouble { players }, desk.now())
             .of(color);
-        self.trouble[color] = Some(desk.open(report));
+        let number = desk.open(report);
+        self.trouble = Some(Trouble { number, players });
     }
+
+    /// A player has the time of the next period and has to write again.
+    fn end_trouble(&mut self, desk: &mut Desk<'_>, color: Color) {
+        let Some(mut trouble) = self.trouble.filter(|trouble| trouble.players[color]) else {
+            return;
+        };
+        trouble.players[color] = false;
+        if trouble.players[!color] {
+            self.tell_trouble(desk, !color, trouble.players);
+        } else {
+            self.trouble = None;
+            desk.book.close(
+                desk.game.now,
+                trouble.number,
+                ClosedBy::Clock,
+                IncidentEnd::Passed,
+            );
+        }
+    }
+}
+
+impl Fall {
+    /// A flag that fell before a restart.
+    const fn reported(number: Option<Number>) -> Self {
+        Self {
+            number,
+            situation: None,
+        }
+    }
+}
+
+/// What to say of a flag that fell at the end of a period, if the time control is known. `at_zero`: the next period's
+/// time has not appeared.
+fn fall(desk: &Desk<'_>, color: Color, period: Option<(&TimeControl, u32)>, at_zero: bool) -> Situation {
+    let is_last = |(control, period): (&TimeControl, u32)| control.is_last(period);
+    Situation::FlagFall {
+        completed: desk.game.completed()[color],
+        required: period.and_then(|(control, period)| control.required(period)),
+        last_period: at_zero && period.is_some_and(is_last),
+        opponent_can_mate: desk.opponent_can_mate(desk.game.last_legal(), color),
+        opponent_broke: desk.broken_by(!color),
+        next_period_missing: at_zero && !period.is_some_and(is_last),
+    }
+}
+
+/// The player whose last move is an open offence, and what it broke.
+fn broken_by_either(desk: &Desk<'_>) -> Option<(Color, Broken)> {
+    let broke = |player: Color| {
+        let broken = desk.broken_by(player).filter(|broken| broken.is_offence())?;
+        Some((player, broken))
+    };
+    Color::ALL.into_iter().find_map(broke)
 }
 
 /// Whether the player on move has taken their pawn off the seventh rank, or put it on the last one.
@@ -316,8 +554,4 @@ fn promotes(desk: &Desk<'_>) -> bool {
     let seventh = tip.turn().fold_wb(Rank::Seventh, Rank::Second);
     let pawns = tip.board().by_piece(Role::Pawn.of(tip.turn())) & Bitboard::from(seventh);
     (pawns & desk.differs()).any()
-}
-
-fn runs(desk: &Desk<'_>, color: Color) -> bool {
-    desk.game.face.and_then(|face| face.running) == Some(color)
 }

@@ -4,6 +4,8 @@ mod acts;
 pub(crate) mod judge;
 mod scene;
 
+use core::time::Duration;
+
 use kiebitz_hardware::emulator::hand::{Chance, Setting, Temperament};
 
 use super::games::{Game, Taste};
@@ -17,7 +19,14 @@ pub(crate) struct Case {
     pub(crate) play: Play,
     pub(crate) truths: Vec<Truth>,
     pub(crate) game: Game,
+    /// As it was announced for the event; empty where nobody has said it.
+    time_control: String,
 }
+
+/// What each side has on the clock where time is to run out, in seconds, once or in each of two periods.
+const SHORT_TIME: u64 = 3000;
+/// Moves that the first of two periods asks for.
+const MOVES_OF_PERIOD: u32 = 4;
 
 impl Case {
     pub(crate) fn new(seed: u64, temperament: Temperament) -> Self {
@@ -35,8 +44,18 @@ impl Case {
             .white_side
             .or(Some(kiebitz_hardware::emulator::ClockSide::Left));
         let mut plan = Plan::new(&game, &mut chance);
-        if plan.wants(Act::Flag) {
-            setting.time = std::time::Duration::from_secs(3000);
+        // A chance of its own, so that the games stay as they are without it.
+        let mut time_control = String::new();
+        if Chance::new(!seed).percent(40) && plan.has_two_periods(&game) {
+            setting.second_period = Some(Duration::from_secs(SHORT_TIME));
+            let minutes = SHORT_TIME / 60;
+            time_control = format!("{minutes} min/{MOVES_OF_PERIOD} + {minutes} min");
+            if !setting.increment.is_zero() {
+                time_control += &format!(", {} s from move 1", setting.increment.as_secs());
+            }
+        }
+        if plan.wants(Act::Flag) || plan.wants(Act::Period) {
+            setting.time = Duration::from_secs(SHORT_TIME);
         }
         let hands = Chance::new(chance.bits());
         let mut players = match plan.swapped() {
@@ -48,11 +67,16 @@ impl Case {
             play: plan.leave(players, &setting),
             truths,
             game,
+            time_control,
         }
     }
 
     pub(crate) fn events(&self) -> Vec<kiebitz::events::Event> {
-        verdict::events(&self.capture())
+        let capture = self.capture();
+        if self.time_control.is_empty() {
+            return verdict::events(&capture);
+        }
+        verdict::events_under(&self.time_control, &capture)
     }
 
     pub(crate) fn capture(&self) -> Vec<u8> {

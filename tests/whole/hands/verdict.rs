@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
+use kiebitz::config::Config;
 use kiebitz::events::{Event, EventKind};
+use kiebitz::hall::Names;
 use kiebitz::model::Model;
 use kiebitz::replay::Replay;
 use kiebitz_hardware::Timestamp;
@@ -20,9 +22,20 @@ pub(crate) fn events(capture: &[u8]) -> Vec<Event> {
     events_by(&Model::FITTED, capture)
 }
 
+/// The events of a capture of a game under this time control.
+pub(crate) fn events_under(time_control: &str, capture: &[u8]) -> Vec<Event> {
+    let mut config = Config::default();
+    config.event.time_control = Some(time_control.parse().unwrap());
+    let names = Names::RecordedAs(Box::new(config));
+    events_of(Replay::new(capture, "hands").unwrap().named(names))
+}
+
 /// The events of a capture by another model of boards and hands.
 pub(crate) fn events_by(model: &'static Model, capture: &[u8]) -> Vec<Event> {
-    let mut replay = Replay::new(capture, "hands").unwrap().following(model);
+    events_of(Replay::new(capture, "hands").unwrap().following(model))
+}
+
+fn events_of(mut replay: Replay<&[u8]>) -> Vec<Event> {
     let mut events = Vec::new();
     while replay.next_at().is_some() {
         events.extend(replay.step().unwrap().into_iter().map(|said| said.event));

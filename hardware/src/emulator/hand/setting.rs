@@ -23,6 +23,8 @@ pub struct Setting {
     pub time: Duration,
     /// What it gets for every press (Fischer).
     pub increment: Duration,
+    /// What the clock adds to both sides when a side has used up its first time; `None` if that is all the time.
+    pub second_period: Option<Duration>,
     /// As in [`BoardSettings::scan_phase`].
     pub scan_phase: Duration,
     /// As in [`BoardSettings::scan_period`].
@@ -39,6 +41,7 @@ impl Setting {
         black_presses_first: false,
         time: Duration::from_secs(7200),
         increment: Duration::ZERO,
+        second_period: None,
         scan_phase: Duration::from_millis(40),
         scan_period: USUAL_SCAN,
         clock_period: CLOCK_POLL,
@@ -100,7 +103,10 @@ impl Setting {
             }
             Deed::StartClock => clock.start(now),
             Deed::StopClock => clock.stop(now),
-            Deed::SetClock => clock.set(now, self.time, self.time),
+            Deed::SetClock => {
+                clock.set(now, self.time, self.time);
+                clock.set_later_periods(now, self.second_period);
+            }
         }
     }
 
@@ -116,11 +122,13 @@ impl Setting {
         } else {
             white
         };
-        Some(
-            EmulatedClock::new(self.time)
-                .with_lever_high(high)
-                .with_increment(self.increment),
-        )
+        let clock = EmulatedClock::new(self.time)
+            .with_lever_high(high)
+            .with_increment(self.increment);
+        Some(match self.second_period {
+            Some(time) => clock.with_later_period(time),
+            None => clock,
+        })
     }
 
     fn side(&self, color: Color) -> Option<ClockSide> {

@@ -202,7 +202,7 @@ fn the_next_game_is_set_up_with_full_time_on_the_clock() {
     assert_eq!(*player.standing(), start());
     let now = player.poll_deadline().unwrap();
     let clock = player.board.clock().unwrap();
-    assert!(clock.running());
+    assert!(clock.running(now));
     let white = clock.times(now).right;
     assert!(white.total_seconds() >= 7198 && clock.lever_high() == super::super::ClockSide::Right);
     let end = listener.listen_to_the_end(&mut player);

@@ -127,6 +127,8 @@ fn flag(completed: u32, required: Option<u32>, last_period: bool) -> Situation {
         required,
         last_period,
         opponent_can_mate: Some(true),
+        opponent_broke: None,
+        next_period_missing: false,
     }
 }
 
@@ -201,6 +203,7 @@ fn two_flags_are_settled_by_the_first_or_the_period() {
         &Situation::TwoFlags {
             first: None,
             last_period: Some(true),
+            broke: None,
         },
         None,
     );

@@ -132,6 +132,8 @@ fn own_time_of_the_claimant_matters_up_to_2014() {
         required: None,
         last_period: true,
         opponent_can_mate: Some(true),
+        opponent_broke: None,
+        next_period_missing: false,
     };
     let advised = |edition, play| english(&rules(edition, play).advise(&flag, WHITE));
     for edition in [Edition::Fide2017, Edition::Fide2018, Edition::Fide2023] {
@@ -218,7 +220,12 @@ fn displacing_pieces_may_be_penalised_since_2009() {
 #[test]
 fn two_flags_say_what_is_known() {
     let advised = |edition, play, first, last_period| {
-        english(&rules(edition, play).advise(&Situation::TwoFlags { first, last_period }, None))
+        let both = Situation::TwoFlags {
+            first,
+            last_period,
+            broke: None,
+        };
+        english(&rules(edition, play).advise(&both, None))
     };
     let now = |first, last_period| advised(Edition::Fide2023, Play::S, first, last_period);
     let draw = now(None, Some(true));

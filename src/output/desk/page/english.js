@@ -359,6 +359,7 @@ export const ENGLISH = {
       stands: "it stands",
       passed: "passed",
       decided: "decided",
+      superseded: "another note says it",
       game_over: "the game is over",
     },
     over: "over",

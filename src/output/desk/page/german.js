@@ -359,6 +359,7 @@ export const GERMAN = {
       stands: "bleibt bestehen",
       passed: "erledigt",
       decided: "entschieden",
+      superseded: "durch einen anderen Vermerk ersetzt",
       game_over: "die Partie ist zu Ende",
     },
     over: "erledigt",

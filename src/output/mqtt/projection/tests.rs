@@ -5,7 +5,7 @@ use shakmaty::{ByColor, Color};
 
 use super::*;
 use crate::events::record::tests::{clock, event, ply, started};
-use crate::events::{ClosedBy, CompletedBy, EventKind, IncidentEnd, SettledBy};
+use crate::events::{ClosedBy, CompletedBy, DecidedBy, EventKind, GameResult, IncidentEnd, SettledBy};
 use crate::laws::IncidentKind;
 use crate::output::mqtt::{Delivery, MediaType, Prefix};
 use crate::position::Variant;
@@ -402,6 +402,92 @@ fn board_is_known_but_not_connected_after_a_restart() {
     let messages = world.step(vec![connected]);
     assert_eq!(value(&messages, "boards/b/state")["connected"], true);
     assert!(topics(&messages).contains(&"boards/b/placement"));
+}
+
+/// A clock shows the flag of a finished period for five minutes. Spectators see a flag only once the game is lost by it.
+#[test]
+fn spectators_see_the_flag_of_a_lost_game_only() {
+    fn flag_fall(case: &str) -> EventKind {
+        let opened = serde_json::json!({
+            "type": "incident.opened", "incident": 1, "kind": "flag_fall", "color": "white", "ply": 5,
+            "severity": "advice", "article": "6.8", "edition": "fide-2023", "case": case, "advice": "", "squares": [],
+            "evidence": {
+                "from": "2026-11-21T14:03:07.412345Z", "to": "2026-11-21T14:03:07.412345Z", "fen": null,
+                "clock": null, "changes": [], "values": {},
+            },
+        });
+        serde_json::from_value(opened).expect("an event")
+    }
+    let closed = || EventKind::IncidentClosed {
+        incident: 1,
+        kind: IncidentKind::FlagFall,
+        by: ClosedBy::Laws,
+        reason: IncidentEnd::GameOver,
+        counts: None,
+        decision: None,
+        decided_by: None,
+    };
+    let read = |world: &mut World, second: i64, white_s: u64, events: Vec<EventKind>| {
+        world.clock = Some(ClockFace {
+            white_ms: white_s * 1000,
+            black_ms: 600_000,
+            running: Some(Color::White),
+            flags: ByColor {
+                white: true,
+                black: false,
+            },
+            as_of: at(second),
+        });
+        world.step(events)
+    };
+    let mut world = World::new();
+    world.step(vec![started("start", Variant::Standard)]);
+    // The clock runs, with the flag of a period that is over.
+    let messages = read(
+        &mut world,
+        1,
+        1800,
+        vec![flag_fall("flag_fall.moves_made"), closed()],
+    );
+    assert_eq!(value(&messages, "kiebitz/boards/b/clock")["flag"], "white");
+    assert_eq!(value(&messages, "public/boards/b/clock").get("flag"), None);
+    let mut made = ply(1, "e2e4", "e4");
+    made.clock = world.clock.map(Into::into);
+    let messages = world.step(vec![EventKind::MoveMade(made)]);
+    assert_eq!(
+        value(&messages, "kiebitz/boards/b/game")["moves"][0]["clock"]["flag"],
+        "white"
+    );
+    assert_eq!(
+        value(&messages, "public/boards/b/game")["moves"][0]["clock"].get("flag"),
+        None
+    );
+    // The arbiter has to stay silent.
+    let messages = read(&mut world, 1801, 0, vec![flag_fall("flag_fall.silent")]);
+    assert!(
+        !topics(&messages).contains(&"public/boards/b/clock"),
+        "{:?}",
+        topics(&messages)
+    );
+    let messages = world.step(vec![closed(), flag_fall("flag_fall.fallen")]);
+    assert_eq!(value(&messages, "public/boards/b/clock")["flag"], "white");
+    assert!(
+        !topics(&messages).contains(&"boards/b/clock"),
+        "the clock shows what it did"
+    );
+    let lost = EventKind::GameEnded {
+        result: GameResult::BlackWins,
+        reason: EndReason::Flag,
+        by: DecidedBy::Arbiter,
+        confirmed: true,
+        end_certain: true,
+        decided_by: None,
+    };
+    let messages = world.step(vec![closed(), lost]);
+    assert!(
+        !topics(&messages).contains(&"public/boards/b/clock"),
+        "nothing has changed"
+    );
 }
 
 #[test]

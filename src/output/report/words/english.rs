@@ -197,6 +197,7 @@ pub(super) const WORDS: Words = Words {
     ],
     closings: &[
         ("restored", "put right"),
+        ("superseded", "another note says it"),
         ("replaced", "replaced by a legal move"),
         ("stands", "stands"),
         ("passed", "over"),

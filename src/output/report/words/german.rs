@@ -201,6 +201,7 @@ pub(super) const WORDS: Words = Words {
     ],
     closings: &[
         ("restored", "behoben"),
+        ("superseded", "durch einen anderen Vermerk ersetzt"),
         ("replaced", "durch einen regelgemäßen Zug ersetzt"),
         ("stands", "bleibt bestehen"),
         ("passed", "erledigt"),

@@ -280,3 +280,55 @@ fn a_piece_that_is_drawn_has_not_been_knocked_over() {
         );
     }
 }
+
+/// The kinds of incidents that are open.
+fn open(table: &Table) -> Vec<&str> {
+    let open = table.referee.open_incidents();
+    open.map(|incident| incident.kind.as_str()).collect()
+}
+
+/// Art. 7.4: a piece that was displaced before somebody ran into the table, and what is left of an earlier jolt, belong to
+/// what has to be put right after it: one incident says all of it.
+#[test]
+fn a_jolt_takes_over_what_was_displaced_before() {
+    let mut table = in_play(Edition::Fide2023);
+    reads(&mut table, 3000, 2900, Some(Color::White));
+    let pushed = board("rnbqkbnr/pppppppp/8/8/8/6PP/PPPPPP2/RNBQKBNR");
+    changes(&mut table, &Board::new(), &pushed);
+    table.passes(20);
+    assert_eq!(open(&table), ["displaced_pieces"]);
+    let jolted = board("rnbqkbnr/pppp1p1p/4p1p1/8/8/P3P1PP/1PPP1P2/RNBQKBNR");
+    changes(&mut table, &pushed, &jolted);
+    table.finds(Finding::Jolted).passes(3);
+    assert_eq!(open(&table), ["displaced_pieces"]);
+    assert_eq!(
+        reports(&mut table, "displaced_pieces"),
+        ["at_once", "jolted", "-superseded"]
+    );
+    let better = board("rnbqkbnr/pppppppp/8/8/8/P7/1PPPPPPP/RNBQKBNR");
+    changes(&mut table, &jolted, &better);
+    table.finds(Finding::Steadied).passes(5);
+    let again = board("rnbqkbnr/pppppppp/8/8/8/P1P1P1P1/1P1P1P1P/RNBQKBNR");
+    changes(&mut table, &better, &again);
+    table.finds(Finding::Jolted).passes(5);
+    assert_eq!(open(&table), ["displaced_pieces"]);
+    changes(&mut table, &again, &Board::new());
+    table.finds(Finding::Steadied);
+    assert_eq!(open(&table), [""; 0]);
+}
+
+/// A board is turned by a half or by a quarter, not by both.
+#[test]
+fn a_board_is_turned_one_way() {
+    let mut table = Table::of(STANDARD, rules(Edition::Fide2023, Mode::Rapid, false));
+    turned(&mut table);
+    assert_eq!(open(&table), ["board_rotated"]);
+    let mut board = Board::new();
+    board.rotate_90();
+    shows(&mut table, &board);
+    table.passes(4);
+    assert_eq!(
+        reports(&mut table, "board_rotated"),
+        ["half", "-superseded", "transfer 0"]
+    );
+}

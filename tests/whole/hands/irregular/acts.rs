@@ -9,6 +9,12 @@ use shakmaty::{Chess, Color, Position, Role, Square};
 
 use super::judge::Truth;
 use super::scene::Scene;
+use super::{MOVES_OF_PERIOD, SHORT_TIME};
+
+/// A player who thinks this long, in milliseconds, has used up a short time with increments, and not another one.
+const PERIOD_IS_OVER: u64 = SHORT_TIME * 1000 + 1_000_000;
+/// The same for two of them.
+const ALL_IS_OVER: u64 = 2 * SHORT_TIME * 1000 + 1_500_000;
 use crate::hands::games::Game;
 use crate::hands::play::{Play, Players};
 
@@ -33,6 +39,8 @@ pub(crate) enum Act {
     Unpromoted,
     /// Time runs out at the end.
     Flag,
+    /// The time of the first period runs out, with its moves completed.
+    Period,
 }
 
 const ANYWHERE: [Act; 7] = [
@@ -108,6 +116,19 @@ impl Plan {
         }
     }
 
+    /// Has the player who is on move in the middle of the game think until the first period is over, if the game is long
+    /// enough. Returns whether it is.
+    pub(crate) fn has_two_periods(&mut self, game: &Game) -> bool {
+        let at = game.moves.len() / 2;
+        let is_long = at as u32 > 2 * MOVES_OF_PERIOD;
+        if is_long {
+            self.acts.retain(|(other, _)| other.abs_diff(at) > 3);
+            self.acts.push((at, Act::Period));
+            self.acts.sort_by_key(|(at, _)| *at);
+        }
+        is_long
+    }
+
     pub(crate) fn wants(&self, act: Act) -> bool {
         self.acts.iter().any(|(_, planned)| *planned == act)
     }
@@ -152,6 +173,16 @@ impl Plan {
                     }
                 }
                 Some(Act::Unpromoted) => scene.unpromoted(),
+                Some(Act::Period) => {
+                    let turn = scene.players.position.turn();
+                    scene
+                        .players
+                        .hand()
+                        .wait(ms(PERIOD_IS_OVER, PERIOD_IS_OVER + 10_000));
+                    let mut over = truth("flag_fall", scene.players, at as u32 + 1, Some(turn));
+                    over.at = Duration::ZERO;
+                    scene.truths.push(over);
+                }
                 Some(Act::Flicker) => self.beside.extend(scene.flicker()),
                 Some(act) => scene.act(act),
                 None => {}
@@ -167,7 +198,7 @@ impl Plan {
         }
         if self.wants(Act::Flag) && !players.position.is_game_over() {
             let turn = players.position.turn();
-            players.hand().wait(ms(6_000_000, 6_100_000));
+            players.hand().wait(ms(ALL_IS_OVER, ALL_IS_OVER + 100_000));
             let mut fell = truth("flag_fall", players, game.moves.len() as u32 + 1, Some(turn));
             fell.at = Duration::ZERO;
             truths.push(fell);
