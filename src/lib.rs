@@ -28,6 +28,7 @@ pub mod output;
 #[cfg(target_os = "linux")]
 mod port;
 pub mod position;
+pub mod progress;
 pub mod referee;
 pub mod replay;
 pub mod restart;

@@ -15,7 +15,8 @@ use crate::Exit;
 use crate::config::Config;
 use crate::daemon::lock::StateLock;
 use crate::events::{LIVE_STREAM, time_text};
-use crate::journal::{Journal, NumbersFile, Recovered};
+use crate::journal::{InputsFile, Journal, NumbersFile, Recovered};
+use crate::progress::Progress;
 use crate::restart::{self, Rebuilt, RebuiltBoard};
 use crate::system_time;
 
@@ -64,7 +65,7 @@ fn rebuilt(config: &Config, now: Timestamp, given: &BTreeMap<String, u64>) -> Re
                 journal,
                 aside,
                 events,
-            } = Journal::recover(&path, now, given)?;
+            } = Journal::recover(&path, now, given, &Progress::default())?;
             let text = format!(
                 "it is now {}, and {events} events of it are in a new one",
                 aside.display()
@@ -95,6 +96,11 @@ fn rehearsed(config: &Config) -> Result<Rebuilt> {
 }
 
 fn fill(journal: &mut Journal, config: &Config) -> Result<Rebuilt> {
+    let inputs = config.inputs_file();
+    match InputsFile::read(&inputs) {
+        Ok(inputs) => drop(journal.restore(LIVE_STREAM, &inputs, true)?),
+        Err(error) => failure::warn(&inputs, &error),
+    }
     let zone = system_time::local_zone();
     let rebuilt = restart::rebuild(journal, &config.recordings(), &zone, LIVE_STREAM, config);
     rebuilt.with_context(|| format!("cannot rebuild {}", config.journal_file().display()))

@@ -27,6 +27,7 @@ const OWN: &str = "kiebitz";
 const STATE_HOME: &str = ".local/state";
 const JOURNAL: &str = "journal.sqlite";
 const NUMBERS: &str = "numbers";
+const INPUTS: &str = "inputs.jsonl";
 const RECORDINGS: &str = "recordings";
 const PAIRINGS: &str = "pairings";
 
@@ -50,9 +51,15 @@ impl Config {
         self.state_directory().join(NUMBERS)
     }
 
+    /// The second copy of starts and commands.
+    #[must_use]
+    pub fn inputs_file(&self) -> PathBuf {
+        self.state_directory().join(INPUTS)
+    }
+
     /// Where the numbers are noted while the disk takes no notes: in memory that outlives the process, which systemd
-    /// (`$RUNTIME_DIRECTORY`) or the user's session (`$XDG_RUNTIME_DIR`) provides. It is one file for each state
-    /// directory.
+    /// (`$RUNTIME_DIRECTORY`) or the user's session (`$XDG_RUNTIME_DIR`) provides, or else in /dev/shm. It is one file for
+    /// each state directory.
     #[must_use]
     pub fn spare_numbers_file(&self) -> Option<PathBuf> {
         let named = ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"].map(std::env::var_os);
@@ -60,7 +67,8 @@ impl Config {
             .into_iter()
             .flatten()
             .map(PathBuf::from)
-            .find(|path| path.is_absolute())?;
+            .find(|path| path.is_absolute())
+            .or_else(own_memory)?;
         let state = self.state_directory();
         let name = state.to_string_lossy().replace('/', "-");
         Some(directory.join(format!("{OWN}{name}.{NUMBERS}")))
@@ -173,4 +181,24 @@ fn is_ordinary_user() -> bool {
 #[cfg(not(unix))]
 fn is_ordinary_user() -> bool {
     false
+}
+/// A directory in memory that no other user can write to.
+#[cfg(target_os = "linux")]
+fn own_memory() -> Option<PathBuf> {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+
+    /// Others may not write to it.
+    const OF_OTHERS: u32 = 0o022;
+    let user = rustix::process::geteuid().as_raw();
+    let directory = Path::new("/dev/shm").join(format!("{OWN}-{user}"));
+    // It may be there already, and then be somebody else's.
+    let _ = std::fs::DirBuilder::new().mode(0o700).create(&directory);
+    let about = std::fs::symlink_metadata(&directory).ok()?;
+    let is_own = about.is_dir() && about.uid() == user && about.mode() & OF_OTHERS == 0;
+    is_own.then_some(directory)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn own_memory() -> Option<PathBuf> {
+    None
 }

@@ -1,9 +1,11 @@
 //! What the disks are asked for before boards are watched.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
+use kiebitz_hardware::Timestamp;
 use tokio::sync::oneshot;
 
 use super::lock::{LockError, StateLock};
@@ -12,10 +14,14 @@ use super::past;
 use super::start::{self, Beginning, Started};
 use super::storage::Storage;
 use crate::config::Config;
-use crate::events::Event;
-use crate::feeds::FeedSettings;
+use crate::events::{Event, LIVE_STREAM};
+use crate::feeds::Feeds;
+use crate::journal::Journal;
 use crate::output::mqtt::{Message, Outbox};
+use crate::progress::Progress;
+use crate::restart;
 use crate::system_time::{self, LiveTime, wall_time};
+use crate::tournament::{Tournament, read};
 
 /// What there is to go on with.
 #[derive(Debug)]
@@ -43,6 +49,9 @@ pub(super) struct Preparation {
     pub(super) beginning: Beginning,
     /// Nobody waits for it any more.
     pub(super) abandoned: Arc<AtomicBool>,
+    pub(super) progress: Progress,
+    /// Get the games that the journal has before the recordings are played back.
+    pub(super) feeds: Option<Feeds>,
 }
 
 impl Preparation {
@@ -56,13 +65,29 @@ impl Preparation {
             pending,
             beginning,
             abandoned,
+            progress,
+            feeds,
         } = self;
         if let Some(pending) = pending {
             let locked = pending.blocking_recv().context("cannot start")?;
             lock.become_locked(locked?);
         }
         let zone = system_time::local_zone();
-        let mut started = start::start(&config, beginning, wall_time(), &zone, (&storage, &abandoned))?;
+        let now = wall_time();
+        let feeds = feeds.filter(|_| beginning == Beginning::Program);
+        let mut shown = None;
+        let mut show = |journal: &Journal| {
+            if let Some(feeds) = &feeds {
+                shown = Some(shown_meanwhile(journal, &config, feeds, now));
+            }
+        };
+        let surroundings = start::Surroundings {
+            zone: &zone,
+            storage: &storage,
+            abandoned: &abandoned,
+            progress: &progress,
+        };
+        let mut started = start::start(&config, beginning, now, &surroundings, &mut show)?;
         let mut prepared = Prepared::of_nothing(&config, outbox, LiveTime::after(started.until))?;
         if let (Some(broker), Some(mqtt)) = (&config.mqtt, &mut prepared.mqtt) {
             if let Some(journal) = &mut started.journal {
@@ -71,13 +96,44 @@ impl Preparation {
             prepared.first = mqtt.unkept(&started.unkept, broker.prefix());
         }
         if let Some(journal) = &started.journal
-            && beginning == Beginning::Program
-            && FeedSettings::of(&config).is_any()
+            && feeds.is_some()
         {
-            prepared.past = past::of(journal, &config, started.until);
+            let (at, shown) = shown.unwrap_or_else(|| (started.until, BTreeMap::new()));
+            prepared.past = past::of(journal, &config, at);
+            for (board, events) in &mut prepared.past {
+                past::leave_out(events, shown.get(board));
+            }
+        }
+        if let Some(feeds) = &feeds {
+            feeds.restart(now, false);
         }
         Ok(Prepared { started, ..prepared })
     }
+}
+
+/// The events of each board that outputs have, and the time for which they were chosen.
+type Shown = (Timestamp, BTreeMap<String, Vec<Event>>);
+
+/// Gives outputs the games that the journal has, for the time in which the recordings are played back.
+fn shown_meanwhile(journal: &Journal, config: &Config, feeds: &Feeds, now: Timestamp) -> Shown {
+    // A computer without a clock of its own may be wrong about the time.
+    let at = restart::last_ts(journal, LIVE_STREAM).unwrap_or(now);
+    let now = now.max(at);
+    let past = past::of(journal, config, at);
+    feeds.restart(now, true);
+    for (board, events) in &past {
+        feeds.resume(now, board.clone(), events.clone());
+    }
+    let files = config.pairing_files();
+    // What is wrong with pairings is said when they are read to seat the boards.
+    let tournament = match files.are_none() {
+        true => Some(Tournament::default()),
+        false => read(&files.all()).ok().map(|(tournament, _)| tournament),
+    };
+    if let Some(tournament) = tournament {
+        feeds.pair(now, Arc::new(tournament));
+    }
+    (at, past.into_iter().collect())
 }
 
 impl Prepared {

@@ -2,6 +2,8 @@
 
 use core::time::Duration;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -17,11 +19,15 @@ use crate::output::status::{self, Question, Status};
 
 /// So many questions may wait.
 pub(super) const WAITING: usize = 16;
+/// The answer while the program starts.
+const STARTS: &str =
+    "kiebitz is starting: it takes up the games from its recordings, and watches the boards after that\n";
 /// The desk answers within that, or it does not work.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Serves at this address, in a task of its own, which asks its `questions`.
-pub(super) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>) {
+/// Serves at this address, in a task of its own, which asks its `questions`. While the program `starts`, nobody answers
+/// those.
+pub(super) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>, starts: Arc<AtomicBool>) {
     tokio::spawn(async move {
         let listener = feeds::listen(address, "[http]").await;
         tracing::info!("http://{address}/ shows how kiebitz and its boards are");
@@ -29,7 +35,7 @@ pub(super) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>) {
             .route("/", get(page))
             .route("/health", get(health))
             .route("/metrics", get(metrics))
-            .with_state(questions)
+            .with_state(Asking { questions, starts })
             .layer(middleware::from_fn(from_here));
         if let Err(error) = axum::serve(listener, router).await {
             tracing::error!("http://{address}/ has ended: {error}");
@@ -48,9 +54,19 @@ async fn from_here(request: Request, next: Next) -> Response {
     }
 }
 
-type Questions = State<mpsc::Sender<Question>>;
+/// Where to ask.
+#[derive(Debug, Clone)]
+struct Asking {
+    questions: mpsc::Sender<Question>,
+    starts: Arc<AtomicBool>,
+}
 
-async fn ask(State(questions): Questions) -> Result<Status, Response> {
+type Questions = State<Asking>;
+
+async fn ask(State(Asking { questions, starts }): Questions) -> Result<Status, Response> {
+    if starts.load(Ordering::Relaxed) {
+        return Err((StatusCode::SERVICE_UNAVAILABLE, STARTS).into_response());
+    }
     let (question, answer) = oneshot::channel();
     let asked = async {
         questions.send(question).await.ok()?;

@@ -17,8 +17,9 @@ use super::numbers::Numbers;
 use super::start;
 use super::storage::Storage;
 use crate::events::{Event, LIVE_STREAM};
-use crate::journal::{Journal, JournalError, Run};
+use crate::journal::{Input, InputsFile, Journal, JournalError, Run, digest_of};
 use crate::output::mqtt::Outbox;
+use crate::progress::Progress;
 use crate::system_time::LiveTime;
 
 /// Takes events for the journal, and says how far it has them.
@@ -50,6 +51,8 @@ pub(super) struct KeeperThread {
     /// This start, where the journal has not noted it.
     pub(super) run: Option<Run>,
     pub(super) path: PathBuf,
+    /// The file with the second copy of starts and commands.
+    pub(super) inputs: PathBuf,
     pub(super) numbers: Numbers,
     pub(super) outbox: Option<Outbox>,
     /// Games older than this are removed.
@@ -71,6 +74,12 @@ pub(super) struct Work {
     /// The same for the log that SQLite keeps beside it.
     log: Option<File>,
     pending: VecDeque<Batch>,
+    /// Starts and commands that their second copy lacks.
+    inputs: Vec<Input>,
+    /// The file of that copy.
+    inputs_file: Option<InputsFile>,
+    /// Why it takes nothing.
+    inputs_failing: Option<String>,
     /// Configurations that apply since, and are not noted yet.
     reloads: VecDeque<Run>,
     /// Some of it was tried before: the journal may have it without having said so.
@@ -154,6 +163,7 @@ impl Keeper {
 
 impl KeeperThread {
     fn work(mut self, tasks: &Receiver<Task>, kept: &watch::Sender<u64>) {
+        self.work.inputs.extend(self.run.clone().map(Input::Run));
         let mut open = true;
         while open || !self.work.pending.is_empty() {
             let wait = if self.work.pending.is_empty() {
@@ -177,6 +187,7 @@ impl KeeperThread {
             }
             self.look_after_file();
             self.replace_damaged();
+            self.copy_inputs();
             self.note_reloads();
             if let Some(number) = self.keep() {
                 kept.send_replace(number);
@@ -188,12 +199,61 @@ impl KeeperThread {
 
     fn take(&mut self, task: Task) {
         match task {
-            Task::Keep(batch) => self.work.pending.push_back(batch),
-            Task::Note(run) => self.work.reloads.push_back(run),
+            Task::Keep(batch) => {
+                self.work.inputs.extend(Input::commands(batch.events.iter()));
+                self.work.pending.push_back(batch);
+            }
+            Task::Note(run) => {
+                self.work.inputs.push(Input::Run(run.clone()));
+                self.work.reloads.push_back(run);
+            }
             Task::Open(journal) => {
                 (self.work.journal, self.work.opens) = (journal, true);
                 self.look_at_file();
                 self.check();
+            }
+        }
+    }
+
+    /// Writes starts and commands to their second copy, before the journal gets them.
+    fn copy_inputs(&mut self) {
+        let Work {
+            inputs,
+            inputs_file,
+            inputs_failing,
+            opens: true,
+            ..
+        } = &mut self.work
+        else {
+            return;
+        };
+        let there = inputs_file.as_ref().is_some_and(InputsFile::is_there);
+        if inputs.is_empty() {
+            return;
+        }
+        let copied = match inputs_file.take().filter(|_| there) {
+            Some(file) => Ok(file),
+            None => InputsFile::open(&self.inputs),
+        };
+        let copied = copied.and_then(|mut file| {
+            file.append(&*inputs)?;
+            Ok(file)
+        });
+        match copied {
+            Ok(file) => {
+                *inputs_file = Some(file);
+                *inputs_failing = None;
+                inputs.clear();
+            }
+            Err(error) => {
+                let words = error.to_string();
+                if inputs_failing.as_ref() != Some(&words) {
+                    let path = self.inputs.display();
+                    tracing::warn!(
+                        "cannot write the second copy of commands to {path}: {words}; trying again"
+                    );
+                }
+                *inputs_failing = Some(words);
             }
         }
     }
@@ -221,13 +281,16 @@ impl KeeperThread {
                     self.storage.journal_is_well();
                 }
                 self.work.tried = false;
-                for batch in core::mem::take(&mut self.work.pending) {
-                    for event in batch.events.iter() {
-                        let last = self.work.lasts.entry(event.board.clone()).or_default();
-                        *last = event.seq.max(*last);
-                    }
+                let batches = core::mem::take(&mut self.work.pending);
+                let mut kept = BTreeMap::new();
+                for event in batches.iter().flat_map(|batch| batch.events.iter()) {
+                    let last = self.work.lasts.entry(event.board.clone()).or_default();
+                    *last = event.seq.max(*last);
+                    kept.insert(&event.board, event);
                 }
-                self.numbers.given(self.work.lasts.clone());
+                let kept = kept.into_iter();
+                let kept = kept.map(|(board, event)| (board.clone(), (event.seq, digest_of(event))));
+                self.numbers.kept(kept.collect());
                 Some(last)
             }
             Err(error) => {
@@ -276,7 +339,7 @@ impl KeeperThread {
         self.work.failing = Some(words);
         if damaged {
             self.work.journal = None;
-            self.work.journal = start::replaced(&self.path, now, &self.work.lasts);
+            self.work.journal = start::replaced(&self.path, now, &self.work.lasts, &Progress::default());
             self.look_at_file();
         }
     }
@@ -352,7 +415,12 @@ impl KeeperThread {
     fn replace_damaged(&mut self) {
         if self.work.damaged.swap(false, Ordering::Relaxed) {
             self.work.journal = None;
-            self.work.journal = start::replaced(&self.path, self.time.now(), &self.work.lasts);
+            self.work.journal = start::replaced(
+                &self.path,
+                self.time.now(),
+                &self.work.lasts,
+                &Progress::default(),
+            );
             self.work.tried = true;
             self.look_at_file();
         }

@@ -58,6 +58,7 @@ use crate::output::broadcast::EventFacts;
 use crate::output::mqtt::{Courier, MqttConfig, Outbox};
 use crate::output::reports::Reports;
 use crate::output::status::Question;
+use crate::progress::Progress;
 use crate::system_time::{self, LiveTime, wall_time};
 use beginning::{PendingLock, Preparation, Prepared};
 use commands::Commands;
@@ -104,7 +105,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
         let _ = asked.make_own_state_directory();
         StateLock::take(&asked.state_directory(), wall_time())
     })?;
-    let (lock, pending) = match patience::wait(&mut stop, lock, MAX_WAIT).await? {
+    let (lock, pending) = match patience::wait(&mut stop, lock, MAX_WAIT, &Progress::default()).await? {
         Waited::Done(lock) => (lock?, None),
         Waited::Late(pending) => (StateLock::none(&config.state_directory()), Some(pending)),
         Waited::Stopped => return Ok(()),
@@ -116,8 +117,9 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     };
     let courier = config.mqtt.clone().map(start).transpose()?;
     let (ask, questions) = mpsc::channel(http::WAITING);
+    let starts = Arc::new(AtomicBool::new(true));
     if let Some(address) = config.http {
-        http::serve(address, ask.clone());
+        http::serve(address, ask.clone(), Arc::clone(&starts));
     }
     let settings = FeedSettings::of(&config);
     let facts = EventFacts::of(&config.event);
@@ -132,6 +134,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     let outbox = courier.as_ref().map(|courier| courier.outbox().clone());
     broker::start(outbox.as_ref(), &reports);
     let mut daemon = Daemon {
+        starts,
         machine: MachineWatch::start(config.state_directory())?,
         questions: Some(questions),
         feeds,
@@ -181,6 +184,8 @@ struct Daemon {
     /// How the outputs fare.
     reports: Reports,
     started: Timestamp,
+    /// Boards are not watched yet.
+    starts: Arc<AtomicBool>,
 }
 
 impl Daemon {
@@ -194,6 +199,7 @@ impl Daemon {
         // A disk that was waited for in vain is not waited for again.
         let at_most = pending.as_ref().map_or(MAX_WAIT, |_| Duration::ZERO);
         let abandoned = Arc::new(AtomicBool::new(false));
+        let progress = Progress::default();
         let preparation = Preparation {
             config: self.config.clone(),
             outbox: self.outbox.clone(),
@@ -202,9 +208,11 @@ impl Daemon {
             pending,
             beginning,
             abandoned: Arc::clone(&abandoned),
+            progress: progress.clone(),
+            feeds: self.feeds.clone(),
         };
         let prepared = beside("start", move || preparation.prepare())?;
-        let (prepared, late) = match patience::wait(stop, prepared, at_most).await? {
+        let (prepared, late) = match patience::wait(stop, prepared, at_most, &progress).await? {
             Waited::Done(prepared) => (prepared?, None),
             Waited::Late(late) => {
                 abandoned.store(true, Ordering::Relaxed);
@@ -222,6 +230,7 @@ impl Daemon {
             );
             desk.lookout = Lookout::new(desk.time.now());
         }
+        self.starts.store(false, Ordering::Relaxed);
         // Outside systemd this does nothing.
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
         let asked = &mut self.questions;
@@ -263,10 +272,11 @@ impl Daemon {
                 tape.record(at, &port.name, port.mode, closed);
             }
         }
-        let numbers = Numbers::start(config.numbers_file(), config.spare_numbers_file())?;
+        let numbers = Numbers::start(config.numbers_file(), config.spare_numbers_file(), started.others)?;
         let keeper = Keeper::start(KeeperThread {
             run: started.run,
             path: config.journal_file(),
+            inputs: config.inputs_file(),
             numbers: numbers.clone(),
             outbox: self.outbox.clone(),
             keep: Duration::from_secs(u64::from(config.journal.keep_days) * 24 * 3600),

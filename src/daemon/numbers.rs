@@ -20,8 +20,8 @@ pub(super) struct Numbers {
 
 #[derive(Debug)]
 enum Note {
-    /// Boards have come to these numbers.
-    Given(BTreeMap<String, u64>),
+    /// Boards have come to these numbers. If the journal has their events, their digests are there as well.
+    Given(BTreeMap<String, (u64, Option<u64>)>),
     /// Whether events are published that the journal does not have.
     Unkept(bool),
     /// No more numbers are given; what is sent to is dropped once that is noted.
@@ -32,7 +32,8 @@ enum Note {
 
 impl Numbers {
     /// Starts the thread, which has no file before it is [given one](Self::take_file).
-    pub(super) fn start(path: PathBuf, spare: Option<PathBuf>) -> Result<Self> {
+    /// `others` is the number after which boards count that are not in the file.
+    pub(super) fn start(path: PathBuf, spare: Option<PathBuf>, others: u64) -> Result<Self> {
         let (notes, taken) = channel();
         let (noted, unkept) = watch::channel(false);
         let thread = NumbersThread {
@@ -40,6 +41,7 @@ impl Numbers {
             is_asked_for: true,
             file: None,
             given: BTreeMap::new(),
+            others,
             unkept: false,
             ended: None,
             noted,
@@ -59,7 +61,13 @@ impl Numbers {
 
     /// Boards have come to these numbers.
     pub(super) fn given(&self, lasts: BTreeMap<String, u64>) {
+        let lasts = lasts.into_iter().map(|(board, last)| (board, (last, None)));
         // The thread lives as long as anybody can say something to it.
+        let _ = self.notes.send(Note::Given(lasts.collect()));
+    }
+
+    /// The journal has these boards' events up to these numbers, the last of which has that digest.
+    pub(super) fn kept(&self, lasts: BTreeMap<String, (u64, Option<u64>)>) {
         let _ = self.notes.send(Note::Given(lasts));
     }
 
@@ -109,7 +117,9 @@ struct NumbersThread {
     is_asked_for: bool,
     file: Option<NumbersFile>,
     /// All that is known, for a file that has to be made again.
-    given: BTreeMap<String, u64>,
+    given: BTreeMap<String, (u64, Option<u64>)>,
+    /// The number after which boards count that are not in the file.
+    others: u64,
     unkept: bool,
     ended: Option<oneshot::Sender<()>>,
     noted: watch::Sender<bool>,
@@ -147,6 +157,7 @@ impl NumbersThread {
             Note::Given(lasts) => {
                 for (board, last) in lasts {
                     let known = self.given.entry(board).or_default();
+                    // Of the same number, one with a digest is the greater.
                     *known = last.max(*known);
                 }
             }
@@ -163,10 +174,13 @@ impl NumbersThread {
                 if let Some(directory) = self.path.parent() {
                     std::fs::create_dir_all(directory)?;
                 }
-                self.file.insert(NumbersFile::open(&self.path, &this_boot())?)
+                let file = self.file.insert(NumbersFile::open(&self.path, &this_boot())?);
+                file.complete(self.others)?;
+                file
             }
         };
-        file.note(self.given.iter().map(|(board, last)| (board.as_str(), *last)))?;
+        let given = self.given.iter();
+        file.note_kept(given.map(|(board, (last, digest))| (board.as_str(), *last, *digest)))?;
         file.mark_unkept(self.unkept)?;
         // Whoever waits hears of it when this is dropped: not before it is on the disk.
         let ended = self.ended.take();
@@ -191,7 +205,7 @@ mod tests {
     fn what_is_given_is_in_the_file_once_that_is_noted() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("state").join("numbers");
-        let numbers = Numbers::start(path.clone(), None).expect("a thread");
+        let numbers = Numbers::start(path.clone(), None, 0).expect("a thread");
         numbers.given(BTreeMap::from([("b".to_owned(), 7)]));
         numbers.take_file(None);
         numbers.unkept(true);

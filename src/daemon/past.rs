@@ -24,6 +24,16 @@ pub(super) fn of(journal: &Journal, config: &Config, now: Timestamp) -> Vec<(Str
     })
 }
 
+/// Leaves out the events that outputs have been shown, if those are the first of these. What came between them has all of
+/// them shown again, in their order.
+pub(super) fn leave_out(events: &mut Vec<Event>, shown: Option<&Vec<Event>>) {
+    if let Some(shown) = shown
+        && events.starts_with(shown)
+    {
+        events.drain(..shown.len());
+    }
+}
+
 fn read(
     journal: &Journal,
     config: &Config,

@@ -14,8 +14,11 @@ use super::storage::Storage;
 use crate::config::Config;
 use crate::events::{Event, LIVE_STREAM};
 use crate::hall::{self, Hall, Names};
-use crate::journal::{Journal, JournalError, NumbersFile, Recovered, Run, this_boot};
-use crate::restart::{self, Alone, Sources};
+use crate::journal::{
+    Input, InputsFile, Journal, JournalError, NumbersFile, Recovered, Run, digest, this_boot,
+};
+use crate::progress::Progress;
+use crate::restart::{self, Alone, Given, Sources};
 
 /// What there is to go on with.
 #[derive(Debug)]
@@ -32,6 +35,8 @@ pub(super) struct Started {
     pub(super) closed: Vec<(Timestamp, Interface)>,
     /// What happens from here on is later.
     pub(super) until: Timestamp,
+    /// The number after which boards count that nobody has met.
+    pub(super) others: u64,
 }
 
 /// How the daemon comes to be started.
@@ -47,8 +52,16 @@ pub(super) enum Beginning {
 /// checked while it works.
 pub(super) const CHECKED_AT_ONCE: u64 = 32 << 20;
 
-/// Takes up what there is. Once it is `abandoned`, because nobody waits for it any more, it opens the files and leaves
-/// them as they are.
+/// What a start has to do with.
+pub(super) struct Surroundings<'s> {
+    pub(super) zone: &'s TimeZone,
+    pub(super) storage: &'s Storage,
+    pub(super) abandoned: &'s AtomicBool,
+    pub(super) progress: &'s Progress,
+}
+
+/// Takes up what there is. `show` gets the journal before the recordings are played back, unless it has lost events. Once
+/// it is `abandoned`, because nobody waits for it any more, it opens the files and leaves them as they are.
 ///
 /// # Errors
 ///
@@ -57,49 +70,74 @@ pub(super) fn start(
     config: &Config,
     beginning: Beginning,
     now: Timestamp,
-    zone: &TimeZone,
-    (storage, abandoned): (&Storage, &AtomicBool),
+    surroundings: &Surroundings<'_>,
+    show: &mut dyn FnMut(&Journal),
 ) -> Result<Started> {
+    let Surroundings {
+        zone,
+        storage,
+        abandoned,
+        progress,
+    } = *surroundings;
     let numbers = open_numbers(config);
-    let mut known = hall::Numbers {
-        boards: known(config, numbers.as_ref()),
-        others: 0,
-    };
+    let mut marks = Marks::read(config, numbers.as_ref(), now);
     let path = config.journal_file();
-    let was_here = !known.boards.is_empty();
-    let mut journal = open_journal(&path, now, (&known.boards, was_here), storage)?;
+    let looked = Looked {
+        lasts: &marks.given.numbers.boards,
+        was_here: !marks.given.numbers.boards.is_empty(),
+        progress,
+    };
+    let (mut journal, mut replaced_now) = open_journal(&path, now, looked, storage)?;
     for _ in 0..2 {
         let Some(opened) = &mut journal else { break };
+        marks.look_at(opened, replaced_now);
+        if abandoned.load(Ordering::Relaxed) {
+            break;
+        }
+        let inputs = restore_inputs(config, opened, marks.lost);
+        if !marks.lost {
+            show(opened);
+        }
         let begun = Beginner {
             config,
             beginning,
             now,
             zone,
             abandoned,
+            progress,
         };
-        match begun.take_up(opened, known.clone()) {
+        match begun.take_up(opened, &marks.given) {
             Ok(None) => break,
-            Ok(Some((hall, (unkept, closed, until)))) => {
+            Ok(Some(taken)) => {
+                if taken.run.is_none() {
+                    rewrite_inputs(config, opened, &inputs);
+                }
+                let numbers = noted(config, numbers, &taken.numbers);
                 return Ok(Started {
+                    numbers: numbers.and_then(|numbers| with_kept(numbers, opened)),
                     journal,
-                    numbers: noted(config, numbers, &known.boards),
-                    hall,
-                    run: None,
-                    unkept,
-                    closed,
-                    until,
+                    hall: taken.hall,
+                    run: taken.run,
+                    unkept: taken.unkept,
+                    closed: taken.closed,
+                    until: taken.until,
+                    others: taken.numbers.others,
                 });
             }
             Err(error) if error.is_damaged() => {
                 tracing::error!("{:#}", anyhow::Error::from(error));
                 // SQLite removes what is beside a journal by its name when it closes it.
                 drop(journal.take());
-                journal = replaced(&path, now, &known.boards);
+                journal = replaced(&path, now, &marks.given.numbers.boards, progress);
+                replaced_now = true;
             }
             // It takes events, and stays as it is for the newer kiebitz that can read it.
             Err(error @ JournalError::NewerEvent { .. }) => {
                 tracing::error!("{:#}; games are taken up anew", anyhow::Error::from(error));
-                raise(&mut known.boards, opened.boards(LIVE_STREAM).unwrap_or_default());
+                raise(
+                    &mut marks.given.numbers.boards,
+                    opened.boards(LIVE_STREAM).unwrap_or_default(),
+                );
                 break;
             }
             Err(error) => {
@@ -108,10 +146,14 @@ pub(super) fn start(
             }
         }
     }
+    let given = match &numbers {
+        Some(_) => marks.given.numbers.boards,
+        None => marks.given_once_only(),
+    };
     Ok(Started {
         journal,
         numbers,
-        ..Started::anew(config, known.boards, now)
+        ..Started::anew(config, given, now)
     })
 }
 
@@ -120,8 +162,7 @@ impl Started {
     pub(super) fn anew(config: &Config, given: BTreeMap<String, u64>, now: Timestamp) -> Self {
         let numbers = hall::Numbers {
             boards: given,
-            // No board has had so many, nor were so many ever reserved for one: none has an event every microsecond.
-            others: u64::try_from(now.as_micros()).unwrap_or_default(),
+            others: number_of(now),
         };
         let mut hall = Hall::new(LIVE_STREAM, Names::Configured(Box::new(config.clone())));
         hall.begin_after(numbers.clone());
@@ -137,22 +178,150 @@ impl Started {
                 numbers: numbers.boards,
                 others: numbers.others,
                 reloaded: false,
+                jumps: BTreeMap::new(),
             }),
             unkept: Vec::new(),
             closed: Vec::new(),
             until: Timestamp::from_micros(0),
+            others: numbers.others,
         }
     }
 }
 
-/// The numbers after which boards go on, by what the disk knows of them, and memory where the disk did not get to know.
-fn known(config: &Config, numbers: Option<&NumbersFile>) -> BTreeMap<String, u64> {
-    let mut lasts = numbers.map(NumbersFile::lasts).unwrap_or_default();
-    let spare = config
-        .spare_numbers_file()
-        .map(|path| NumbersFile::lasts_in(&path, None));
-    raise(&mut lasts, spare.into_iter().flatten().flatten());
-    lasts
+/// The number of this moment: no board has had so many, nor were so many ever reserved for one, for none has an event
+/// every microsecond.
+fn number_of(now: Timestamp) -> u64 {
+    u64::try_from(now.as_micros()).unwrap_or_default()
+}
+
+/// What is known of the numbers that have left the process.
+struct Marks {
+    given: Given,
+    /// The numbers of some boards are not known.
+    incomplete: bool,
+    /// The journal lacks events that it had.
+    lost: bool,
+    now: Timestamp,
+}
+
+impl Marks {
+    /// What the disk knows, and memory if the disk failed before.
+    fn read(config: &Config, numbers: Option<&NumbersFile>, now: Timestamp) -> Self {
+        let mut given = Given::default();
+        let mut incomplete = true;
+        if let Some(numbers) = numbers {
+            given.numbers.boards = numbers.lasts();
+            given.reserved.boards = numbers.reserved();
+            given.digests = numbers.digests();
+            given.numbers.others = numbers.others();
+            incomplete = !numbers.is_whole();
+        } else if let (Ok(lasts), Ok(reserved)) = (
+            NumbersFile::lasts_in(&config.numbers_file(), Some(&this_boot())),
+            NumbersFile::reserved_in(&config.numbers_file()),
+        ) {
+            given.numbers.boards = lasts;
+            // It cannot be written. If no memory takes its notes, all boards count after numbers that are given once only.
+            if config.spare_numbers_file().is_some() {
+                given.reserved.boards = reserved;
+                incomplete = false;
+            }
+        }
+        let spare = config.spare_numbers_file();
+        let spare = spare.and_then(|path| NumbersFile::lasts_in(&path, None).ok());
+        let spare = spare.unwrap_or_default();
+        raise(&mut given.numbers.boards, spare.clone());
+        raise(&mut given.reserved.boards, spare);
+        given.reserved.others = number_of(now);
+        if incomplete && has_recordings(config) {
+            given.numbers.others = number_of(now);
+        }
+        Self {
+            given,
+            incomplete,
+            lost: false,
+            now,
+        }
+    }
+
+    /// Numbers after which boards count if the disk takes no notes of them: those of this moment, and none that were
+    /// reserved.
+    fn given_once_only(mut self) -> BTreeMap<String, u64> {
+        raise(&mut self.given.numbers.boards, self.given.reserved.boards);
+        let boards = self.given.numbers.boards.into_iter();
+        boards
+            .map(|(board, given)| (board, given.max(number_of(self.now))))
+            .collect()
+    }
+
+    /// Looks whether the journal has what it had. If it does not, or was `replaced`, it and the numbers file may be older
+    /// copies: then all numbers that were reserved count as given.
+    fn look_at(&mut self, journal: &Journal, replaced: bool) {
+        let boards: BTreeMap<String, u64> = journal
+            .boards(LIVE_STREAM)
+            .unwrap_or_default()
+            .into_iter()
+            .collect();
+        let others = number_of(self.now);
+        let lacks =
+            |(board, (kept, _)): (&String, &(u64, u64))| boards.get(board).copied().unwrap_or(0) < *kept;
+        self.lost |= replaced || self.given.digests.iter().any(lacks);
+        let Given {
+            numbers, reserved, ..
+        } = &mut self.given;
+        numbers.others = numbers.others.max(journal.begins_after().unwrap_or(0));
+        let unknown = boards
+            .keys()
+            .filter(|board| !reserved.boards.contains_key(*board));
+        let unknown: Vec<(String, u64)> = unknown.map(|board| (board.clone(), others)).collect();
+        if self.incomplete && !unknown.is_empty() {
+            numbers.others = others;
+        }
+        if self.incomplete || self.lost {
+            raise(&mut numbers.boards, unknown);
+        }
+        if self.lost {
+            raise(&mut numbers.boards, reserved.boards.clone());
+        }
+    }
+}
+
+/// Whether this computer's daemon has recorded something before.
+fn has_recordings(config: &Config) -> bool {
+    let files = std::fs::read_dir(config.recordings());
+    files.is_ok_and(|mut files| files.next().is_some())
+}
+
+/// Adds the starts and commands that the journal lacks and their second copy has.
+/// Returns that copy.
+fn restore_inputs(config: &Config, journal: &mut Journal, lost: bool) -> Vec<Input> {
+    let path = config.inputs_file();
+    let inputs = InputsFile::read(&path).unwrap_or_else(|error| {
+        tracing::warn!("cannot read {}: {error}", path.display());
+        Vec::new()
+    });
+    match journal.restore(LIVE_STREAM, &inputs, lost) {
+        Ok(0) => {}
+        Ok(added) => {
+            tracing::warn!(
+                "the journal lacked {added} starts and commands; they are taken from {}",
+                path.display()
+            );
+        }
+        Err(error) => tracing::error!("{:#}", anyhow::Error::from(error)),
+    }
+    inputs
+}
+
+/// Writes the second copy of starts and commands anew, without those that the journal has forgotten.
+fn rewrite_inputs(config: &Config, journal: &Journal, copied: &[Input]) {
+    let path = config.inputs_file();
+    let inputs = match journal.inputs(LIVE_STREAM, copied) {
+        Ok(inputs) => inputs,
+        Err(error) => return tracing::warn!("{:#}", anyhow::Error::from(error)),
+    };
+    if let Err(error) = InputsFile::replace(&path, &inputs) {
+        tracing::warn!("cannot write {}: {error}", path.display());
+    }
 }
 
 /// Boards have come to these numbers as well.
@@ -170,23 +339,36 @@ fn say_failing(error: JournalError, what_now: &str, now: Timestamp, storage: &St
 }
 
 /// The numbers that were reserved and may have been given count as given, now that boards go on after them.
-fn noted(
-    config: &Config,
-    numbers: Option<NumbersFile>,
-    lasts: &BTreeMap<String, u64>,
-) -> Option<NumbersFile> {
+fn noted(config: &Config, numbers: Option<NumbersFile>, given: &hall::Numbers) -> Option<NumbersFile> {
     let mut numbers = numbers?;
+    let lasts = &given.boards;
     if numbers.is_unkept() || numbers.lasts() != *lasts {
         let done = numbers
             .note(lasts.iter().map(|(board, last)| (board.as_str(), *last)))
             .and_then(|()| numbers.mark_unkept(false));
         done.ok()?;
     }
+    numbers.complete(given.others).ok()?;
     if let Some(spare) = config.spare_numbers_file() {
         // Mostly there is none.
         let _ = std::fs::remove_file(spare);
     }
     Some(numbers)
+}
+
+/// The last events that the journal has, among them those that this start has restored, count as given.
+fn with_kept(mut numbers: NumbersFile, journal: &Journal) -> Option<NumbersFile> {
+    let mut kept = Vec::new();
+    for (board, last) in journal.boards(LIVE_STREAM).ok()? {
+        let event = journal
+            .events_after(LIVE_STREAM, &board, last.saturating_sub(1), 1)
+            .ok()?;
+        let digest = event.first().map(|event| digest(&event.payload));
+        kept.push((board, last, digest));
+    }
+    let kept = kept.iter();
+    let noted = numbers.note_kept(kept.map(|(board, last, digest)| (board.as_str(), *last, *digest)));
+    noted.ok().map(|()| numbers)
 }
 
 /// A start with a journal that can be read.
@@ -196,36 +378,44 @@ struct Beginner<'b> {
     now: Timestamp,
     zone: &'b TimeZone,
     abandoned: &'b AtomicBool,
+    progress: &'b Progress,
 }
 
-/// Events that the journal did not take, ports that were closed, and up to when.
-type Taken = (Vec<Event>, Vec<(Timestamp, Interface)>, Timestamp);
+/// What was taken up.
+struct Taken {
+    hall: Hall,
+    /// This start, if the journal did not take it.
+    run: Option<Run>,
+    /// Events that the journal did not take.
+    unkept: Vec<Event>,
+    /// Ports that were closed.
+    closed: Vec<(Timestamp, Interface)>,
+    until: Timestamp,
+    /// The numbers that may have left the process.
+    numbers: hall::Numbers,
+}
 
 impl Beginner<'_> {
     /// `None`: nobody waits for it any more.
-    fn take_up(
-        &self,
-        journal: &mut Journal,
-        known: hall::Numbers,
-    ) -> Result<Option<(Hall, Taken)>, JournalError> {
+    fn take_up(&self, journal: &mut Journal, given: &Given) -> Result<Option<Taken>, JournalError> {
         let Self {
             config,
             beginning,
             now,
-            zone,
             abandoned,
+            ..
         } = *self;
-        let numbers = hall::Numbers {
-            others: journal.begins_after()?,
-            ..known
-        };
         let recordings = config.recorder.enabled.then(|| config.recordings());
         fn sources<'s>(
             journal: &'s Journal,
             recordings: Option<&'s Path>,
-            zone: &'s TimeZone,
-            config: &'s Config,
-            numbers: &'s hall::Numbers,
+            given: &'s Given,
+            Beginner {
+                config,
+                zone,
+                progress,
+                ..
+            }: &'s Beginner<'s>,
         ) -> Sources<'s> {
             Sources {
                 journal,
@@ -233,17 +423,14 @@ impl Beginner<'_> {
                 zone,
                 stream: LIVE_STREAM,
                 config,
-                numbers,
+                numbers: given,
+                progress: Some(progress),
             }
         }
+        let from = sources(journal, recordings.as_deref(), given, self);
         let taken = match beginning {
-            Beginning::Program => restart::take_up(
-                &sources(journal, recordings.as_deref(), zone, config, &numbers),
-                now,
-            )?,
-            Beginning::NewDay => {
-                restart::begin_anew(&sources(journal, recordings.as_deref(), zone, config, &numbers))?
-            }
+            Beginning::Program => restart::take_up(&from, now)?,
+            Beginning::NewDay => restart::begin_anew(&from)?,
         };
         if abandoned.load(Ordering::Relaxed) {
             return Ok(None);
@@ -259,21 +446,23 @@ impl Beginner<'_> {
                 taken.events.clone()
             }
         };
-        let (closed, until) = (taken.closed.clone(), taken.until);
-        let settled = taken.settle(
-            &sources(journal, recordings.as_deref(), zone, config, &numbers),
-            now,
-        );
-        let (hall, run) = settled?;
-        match journal.begin_run(&run) {
+        let (closed, until, numbers) = (taken.closed.clone(), taken.until, taken.numbers().clone());
+        let (hall, run) = taken.settle(&sources(journal, recordings.as_deref(), given, self), now)?;
+        let noted = match journal.begin_run(&run) {
             Err(error) if error.is_damaged() => return Err(error),
-            Err(error) => tracing::warn!(
-                "{:#}; the next start goes on from the journal alone",
-                anyhow::Error::from(error)
-            ),
-            Ok(()) => {}
+            noted => noted,
+        };
+        if let Err(error) = &noted {
+            tracing::warn!("cannot note this start: {error}; trying again");
         }
-        Ok(Some((hall, (unkept, closed, until))))
+        Ok(Some(Taken {
+            hall,
+            run: noted.is_err().then_some(run),
+            unkept,
+            closed,
+            until,
+            numbers,
+        }))
     }
 }
 
@@ -298,40 +487,59 @@ fn open_numbers(config: &Config) -> Option<NumbersFile> {
     }
 }
 
-/// Opens the journal. A damaged one is replaced; `None`: there is none for now.
+/// What is known before the journal is opened.
+struct Looked<'l> {
+    /// The last number of each board.
+    lasts: &'l BTreeMap<String, u64>,
+    /// The daemon has had a journal here.
+    was_here: bool,
+    progress: &'l Progress,
+}
+
+/// Opens the journal. A damaged one is replaced, and whether it was is returned; `None`: there is none for now.
 fn open_journal(
     path: &Path,
     now: Timestamp,
-    (lasts, was_here): (&BTreeMap<String, u64>, bool),
+    Looked {
+        lasts,
+        was_here,
+        progress,
+    }: Looked<'_>,
     storage: &Storage,
-) -> Result<Option<Journal>> {
-    let checked = Journal::open(path).and_then(|journal| {
+) -> Result<(Option<Journal>, bool)> {
+    let checked = Journal::open(path).and_then(|mut journal| {
         let size = std::fs::metadata(path).map_or(0, |about| about.len());
+        journal.report_to(progress)?;
         journal.check(size <= CHECKED_AT_ONCE)?;
         Ok(journal)
     });
     match checked {
-        Ok(journal) => Ok(Some(journal)),
+        Ok(journal) => Ok((Some(journal), false)),
         Err(error) if error.is_damaged() => {
             tracing::error!("{:#}", anyhow::Error::from(error));
-            Ok(replaced(path, now, lasts))
+            Ok((replaced(path, now, lasts, progress), true))
         }
         // Other bytes may say that it is not what it was: kiebitz has been here before.
         Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) if was_here => {
             tracing::error!("{:#}", anyhow::Error::from(error));
-            Ok(replaced(path, now, lasts))
+            Ok((replaced(path, now, lasts, progress), true))
         }
         Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) => bail!(error),
         Err(error) => {
             say_failing(error, "the boards are watched all the same", now, storage);
-            Ok(None)
+            Ok((None, false))
         }
     }
 }
 
 /// A new journal in the place of a damaged one, with all of its events that can be read.
-pub(super) fn replaced(path: &Path, now: Timestamp, lasts: &BTreeMap<String, u64>) -> Option<Journal> {
-    match Journal::recover(path, now, lasts) {
+pub(super) fn replaced(
+    path: &Path,
+    now: Timestamp,
+    lasts: &BTreeMap<String, u64>,
+    progress: &Progress,
+) -> Option<Journal> {
+    match Journal::recover(path, now, lasts, progress) {
         Ok(Recovered {
             journal,
             aside,
@@ -371,7 +579,7 @@ pub(super) fn restored(
     }
     match Journal::open(path) {
         Ok(journal) => Some(journal),
-        Err(error) if error.is_damaged() => replaced(path, now, lasts),
+        Err(error) if error.is_damaged() => replaced(path, now, lasts, &Progress::default()),
         Err(error) => {
             tracing::error!("{:#}", anyhow::Error::from(error));
             None

@@ -101,6 +101,7 @@ impl Host {
             | News::Pairings(None)
             | News::Facts(_)
             | News::SetForward(_)
+            | News::Restart(_)
             | News::Tick => {}
         }
     }

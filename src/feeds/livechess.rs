@@ -113,7 +113,12 @@ impl Host {
             News::Pairings(Some(tournament)) => livechess.pair(Arc::clone(tournament)),
             News::Facts(facts) => livechess.rename(facts.clone()),
             // Nothing is held.
-            News::Serial(..) | News::Pairings(None) | News::Round(_) | News::SetForward(_) | News::Tick => {}
+            News::Serial(..)
+            | News::Pairings(None)
+            | News::Round(_)
+            | News::SetForward(_)
+            | News::Restart(_)
+            | News::Tick => {}
         }
     }
 

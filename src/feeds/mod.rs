@@ -60,6 +60,8 @@ enum News {
     Round(Option<u32>),
     Facts(EventFacts),
     SetForward(Duration),
+    /// The recordings are played back, and boards are watched after that; or they are watched.
+    Restart(bool),
     /// Time passes.
     Tick,
 }
@@ -324,6 +326,12 @@ impl Feeds {
         self.tell(now, News::Past(board, events));
     }
 
+    /// The recordings are played back from `now` on, and boards are watched after that; or, if not `restarts`, they are
+    /// watched.
+    pub(crate) fn restart(&self, now: Timestamp, restarts: bool) {
+        self.tell(now, News::Restart(restarts));
+    }
+
     /// These are the pairings from now on.
     pub(crate) fn pair(&self, now: Timestamp, tournament: Arc<Tournament>) {
         self.tell(now, News::Pairings(Some(tournament)));
@@ -456,6 +464,7 @@ impl Follower {
                 News::Pairings(Some(tournament)) => show.pair(Arc::clone(tournament)),
                 News::Facts(facts) => show.rename(facts.clone()),
                 News::SetForward(by) => show.set_forward(*by),
+                News::Restart(restarts) => show.restart(*restarts),
                 News::Pairings(None) | News::Round(_) | News::Sight(_) | News::Tick => {}
             }
         }

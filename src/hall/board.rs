@@ -1,6 +1,7 @@
 //! One board from observations to events: tracker and referee in a row.
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 
 use kiebitz_hardware::{Observation, Observed, Timestamp};
 
@@ -24,6 +25,8 @@ pub struct Board {
     name: String,
     stream: String,
     seq: u64,
+    /// Numbers that are left out: after the event with the first number the one after the second follows.
+    jumps: BTreeMap<u64, u64>,
     presence: Presence,
     tracker: Tracker,
     referee: Referee,
@@ -51,6 +54,7 @@ impl Board {
             name: name.to_owned(),
             stream: stream.to_owned(),
             seq: 0,
+            jumps: BTreeMap::new(),
             presence: Presence::new(),
             tracker,
             referee: Referee::new(name, regulations),
@@ -116,6 +120,11 @@ impl Board {
     /// Goes on counting after that number, if it is higher.
     pub(super) fn count_on_after(&mut self, number: u64) {
         self.seq = self.seq.max(number);
+    }
+
+    /// Leaves out numbers: after the event with the first number of a pair the one after the second follows.
+    pub(super) fn leave_out(&mut self, jumps: Option<&BTreeMap<u64, u64>>) {
+        self.jumps = jumps.cloned().unwrap_or_default();
     }
 
     /// Goes on with the incidents of the journal.
@@ -396,7 +405,7 @@ impl Board {
     }
 
     fn say(&mut self, mut ruling: Ruling) {
-        self.seq += 1;
+        self.seq = self.jumps.get(&self.seq).copied().unwrap_or(self.seq) + 1;
         let then = |at: Timestamp| self.steps.then(at);
         ruling.event.date(then);
         if let Some(ply) = &mut ruling.ply {

@@ -45,6 +45,8 @@ pub struct Hall {
     model: &'static Model,
     /// The numbers after which boards that are new begin to count.
     numbers: Numbers,
+    /// Numbers that boards leave out, by name: after the event with the first number the one after the second follows.
+    jumps: BTreeMap<String, BTreeMap<u64, u64>>,
     steps: Steps,
     /// When the computer's clock was last set, and by how many microseconds.
     clock_set: Option<(Timestamp, i64)>,
@@ -85,6 +87,7 @@ impl Hall {
             names,
             model: &Model::FITTED,
             numbers: Numbers::default(),
+            jumps: BTreeMap::new(),
             steps: Steps::default(),
             clock_set: None,
             boards: BTreeMap::new(),
@@ -110,6 +113,12 @@ impl Hall {
     /// Boards that are met for the first time begin to count after these numbers.
     pub fn begin_after(&mut self, numbers: Numbers) {
         self.numbers = numbers;
+    }
+
+    /// Boards leave out these numbers: after the event with the first number of a pair the one after the second follows.
+    /// Call this before any board is met.
+    pub fn leave_out(&mut self, jumps: BTreeMap<String, BTreeMap<u64, u64>>) {
+        self.jumps = jumps;
     }
 
     /// Boards that have been met go on counting after these numbers, where they are higher.
@@ -203,6 +212,7 @@ impl Hall {
     pub fn expect(&mut self, mut board: Board) {
         let name = board.name().to_owned();
         board.follow(&self.steps);
+        board.leave_out(self.jumps.get(&name));
         self.boards.insert(name.clone(), board);
         self.heard(&name);
     }

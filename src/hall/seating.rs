@@ -107,6 +107,7 @@ impl Hall {
         let board = Board::new(name, &self.stream, self.names.regulations(name)).following(self.model);
         let mut board = board.begun_after(begun.unwrap_or(self.numbers.others));
         board.follow(&self.steps);
+        board.leave_out(self.jumps.get(name));
         board
     }
 

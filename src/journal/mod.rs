@@ -12,6 +12,7 @@ mod backup;
 mod error;
 mod export;
 mod game;
+mod inputs;
 mod numbers;
 mod payload;
 mod recover;
@@ -29,12 +30,14 @@ use rusqlite::{
 };
 
 use crate::events::Event;
+use crate::progress::Progress;
 
 pub use backup::{Backup, BackupError};
 pub use error::JournalError;
 pub use game::{GameEntry, Past};
+pub use inputs::{Input, InputsFile};
 pub use numbers::{NumbersFile, this_boot};
-pub use payload::JournaledEvent;
+pub use payload::{JournaledEvent, digest, digest_of};
 pub use recover::Recovered;
 pub use run::Run;
 
@@ -106,6 +109,15 @@ impl Journal {
             connection,
             path: path.to_owned(),
         })
+    }
+
+    /// Counts the steps of all work with this journal as progress from now on.
+    ///
+    /// # Errors
+    ///
+    /// When SQLite refuses to report.
+    pub fn report_to(&mut self, progress: &Progress) -> Result<(), JournalError> {
+        report(&mut self.connection, progress).map_err(error::of(&self.path))
     }
 
     /// The log that SQLite keeps beside a journal while it is open.
@@ -293,6 +305,8 @@ impl Journal {
     }
 }
 
+/// After so many instructions of SQLite's virtual machine it reports progress.
+const STEPS: i32 = 1_000;
 /// Added to a damaged journal's name, before the time in microseconds since 1970.
 const ASIDE: &str = ".damaged-";
 const INSERT: &str =
@@ -308,6 +322,16 @@ const LAST: &str = "WITH RECURSIVE board (name) AS (
         SELECT (SELECT min(board) FROM event WHERE stream = ?1 AND board > name) FROM board WHERE name IS NOT NULL
     )
     SELECT name, (SELECT max(seq) FROM event WHERE stream = ?1 AND board = name) FROM board WHERE name IS NOT NULL";
+
+fn report(connection: &mut Connection, progress: &Progress) -> rusqlite::Result<()> {
+    let progress = progress.clone();
+    let advance = move || {
+        progress.advance();
+        // The statement goes on.
+        false
+    };
+    connection.progress_handler(STEPS, Some(advance))
+}
 
 /// The boards of a stream and the number of their last event.
 fn lasts(transaction: &Connection, stream: &str) -> rusqlite::Result<Vec<(String, u64)>> {

@@ -17,13 +17,29 @@ use std::path::{Path, PathBuf};
 /// many were given, and counting goes on after those that were reserved. The same holds after a power cut: a disk that
 /// had failed before it could not take that note, and some disks lose what they said they had. So the first record names
 /// the computer's start in which it was written, until the program ends in order.
+///
+/// A record ends with a checksum, and the first record has the number of boards, so that a missing or damaged record is
+/// noticed. Then the numbers of some boards are unknown, and the file is not [whole](Self::is_whole) until
+/// [`complete`](Self::complete) sets a number after which those boards count.
 #[derive(Debug)]
 pub struct NumbersFile {
     file: File,
     path: PathBuf,
     records: BTreeMap<String, Given>,
+    first: First,
+}
+
+/// The first record.
+#[derive(Debug, Clone, Default)]
+struct First {
+    /// Events were published that the journal may never have got.
     unkept: bool,
+    /// The computer's start; empty once the program has ended in order.
     boot: String,
+    /// Every board that was given a number has a record, or counts after `others`.
+    whole: bool,
+    /// The number after which boards without a record count.
+    others: u64,
 }
 
 /// An identifier of the computer's present start; empty where there is none.
@@ -42,11 +58,15 @@ struct Given {
     last: u64,
     /// Numbers up to this one may have been given.
     reserved: u64,
+    /// [`digest`](super::digest) of the event with number `last`, if the journal has it.
+    digest: Option<u64>,
 }
 
 /// In bytes. No sector of a disk is smaller.
 const RECORD: usize = 256;
 const FIRST: &str = "kiebitz numbers 1";
+/// Stands for the computer's start once the program has ended in order.
+const NO_BOOT: &str = "-";
 /// So many numbers are reserved: a board has some thousand events a day.
 const RESERVE: u64 = 100_000;
 
@@ -57,10 +77,14 @@ impl NumbersFile {
     ///
     /// When it cannot be opened, read or written.
     pub fn open(path: &Path, boot: &str) -> io::Result<Self> {
-        let (records, unkept) = match read(path, Some(boot)) {
+        let (records, first) = match read(path, Some(boot)) {
             Ok(known) => known,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Default::default(),
             Err(error) => return Err(error),
+        };
+        let first = First {
+            boot: boot.to_owned(),
+            ..first
         };
         // Written anew under another name, so that a power cut meanwhile leaves the one or the other.
         let new = path.with_extension("new");
@@ -70,14 +94,10 @@ impl NumbersFile {
             .create(true)
             .truncate(true)
             .open(&new)?;
-        file.write_all(&first_record(unkept, boot))?;
+        file.write_all(&first.record(records.len()))?;
         let mut numbered = BTreeMap::new();
-        for (place, (board, (last, reserved))) in (1..).zip(records) {
-            let given = Given {
-                place,
-                last,
-                reserved,
-            };
+        for (place, (board, given)) in (1..).zip(records) {
+            let given = Given { place, ..given };
             file.write_all(&given.record(&board))?;
             numbered.insert(board, given);
         }
@@ -87,8 +107,7 @@ impl NumbersFile {
             file,
             path: path.to_owned(),
             records: numbered,
-            unkept,
-            boot: boot.to_owned(),
+            first,
         })
     }
 
@@ -99,27 +118,85 @@ impl NumbersFile {
     ///
     /// When it cannot be read.
     pub fn lasts_in(path: &Path, boot: Option<&str>) -> io::Result<BTreeMap<String, u64>> {
-        let (records, unkept) = read(path, boot)?;
-        let last = |(last, reserved)| if unkept { reserved } else { last };
+        let (records, first) = read(path, boot)?;
         Ok(records
             .into_iter()
-            .map(|(board, given)| (board, last(given)))
+            .map(|(board, given)| (board, given.last(first.unkept)))
             .collect())
+    }
+
+    /// What [`reserved`](Self::reserved) of a file says, without touching it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub fn reserved_in(path: &Path) -> io::Result<BTreeMap<String, u64>> {
+        let (records, _) = read(path, None)?;
+        let all = records.into_iter();
+        Ok(all.map(|(board, given)| (board, given.reserved)).collect())
     }
 
     /// The number after which each board goes on: the last one that the file knows of or, if events were published that
     /// the journal may never have got, the last one that was reserved.
     #[must_use]
     pub fn lasts(&self) -> BTreeMap<String, u64> {
-        let last = |given: &Given| if self.unkept { given.reserved } else { given.last };
         let all = self.records.iter();
-        all.map(|(board, given)| (board.clone(), last(given))).collect()
+        all.map(|(board, given)| (board.clone(), given.last(self.first.unkept)))
+            .collect()
+    }
+
+    /// The last number that is reserved for each board: no higher one was given, even if the file is an older copy.
+    #[must_use]
+    pub fn reserved(&self) -> BTreeMap<String, u64> {
+        let all = self.records.iter();
+        all.map(|(board, given)| (board.clone(), given.reserved))
+            .collect()
+    }
+
+    /// The last number of each board whose event the journal had, with the [`digest`](super::digest) of that event.
+    #[must_use]
+    pub fn digests(&self) -> BTreeMap<String, (u64, u64)> {
+        let all = self.records.iter();
+        all.filter_map(|(board, given)| Some((board.clone(), (given.last, given.digest?))))
+            .collect()
+    }
+
+    /// Whether the file has the numbers of all boards. False for a file that is new, or of which records are damaged or
+    /// missing.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.first.whole
+    }
+
+    /// The number after which boards without a record count.
+    #[must_use]
+    pub fn others(&self) -> u64 {
+        self.first.others
+    }
+
+    /// From now on boards without a record count after this number, if it is higher than before. The file is whole then.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn complete(&mut self, others: u64) -> io::Result<()> {
+        if self.first.whole && self.first.others >= others {
+            return Ok(());
+        }
+        let first = First {
+            whole: true,
+            others: self.first.others.max(others),
+            ..self.first.clone()
+        };
+        self.write(0, &first.record(self.records.len()))?;
+        self.first = first;
+        self.file.sync_data()
     }
 
     /// Whether events were published that the journal may never have got.
     #[must_use]
     pub fn is_unkept(&self) -> bool {
-        self.unkept
+        self.first.unkept
     }
 
     /// Whether the file is still where it was made.
@@ -134,24 +211,41 @@ impl NumbersFile {
     ///
     /// When they cannot be written.
     pub fn note<'b>(&mut self, lasts: impl IntoIterator<Item = (&'b str, u64)>) -> io::Result<()> {
-        let mut reserves = false;
-        for (board, last) in lasts {
+        self.note_kept(lasts.into_iter().map(|(board, last)| (board, last, None)))
+    }
+
+    /// The same, with the [`digest`](super::digest) of the event with that number, if the journal has it.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be written.
+    pub fn note_kept<'b>(
+        &mut self,
+        lasts: impl IntoIterator<Item = (&'b str, u64, Option<u64>)>,
+    ) -> io::Result<()> {
+        let (mut reserves, known) = (false, self.records.len());
+        for (board, last, digest) in lasts {
             let places = self.records.len() as u64;
             let given = self.records.entry(board.to_owned()).or_insert(Given {
                 place: places + 1,
                 last: 0,
                 reserved: 0,
+                digest: None,
             });
-            if given.last >= last && given.reserved > 0 {
+            let adds_digest = given.last == last && given.digest.is_none() && digest.is_some();
+            if given.last >= last && given.reserved > 0 && !adds_digest {
                 continue;
             }
-            given.last = given.last.max(last);
+            (given.last, given.digest) = (last, digest);
             if given.last + RESERVE / 2 > given.reserved {
                 given.reserved = given.last + RESERVE;
                 reserves = true;
             }
             let (record, place) = (given.record(board), given.place);
             self.write(place, &record)?;
+        }
+        if self.records.len() > known {
+            self.write(0, &self.first.record(self.records.len()))?;
         }
         if reserves {
             self.file.sync_data()?;
@@ -165,9 +259,13 @@ impl NumbersFile {
     ///
     /// When it cannot be written.
     pub fn mark_unkept(&mut self, unkept: bool) -> io::Result<()> {
-        if self.unkept != unkept {
-            self.write(0, &first_record(unkept, &self.boot))?;
-            self.unkept = unkept;
+        if self.first.unkept != unkept {
+            let first = First {
+                unkept,
+                ..self.first.clone()
+            };
+            self.write(0, &first.record(self.records.len()))?;
+            self.first = first;
             self.file.sync_data()?;
         }
         Ok(())
@@ -180,8 +278,8 @@ impl NumbersFile {
     ///
     /// When it cannot be written.
     pub fn mark_ended(&mut self) -> io::Result<()> {
-        self.boot.clear();
-        self.write(0, &first_record(self.unkept, ""))?;
+        self.first.boot.clear();
+        self.write(0, &self.first.record(self.records.len()))?;
         self.file.sync_data()
     }
 
@@ -192,32 +290,111 @@ impl NumbersFile {
 }
 
 impl Given {
-    /// The last number stands there twice: a record that was torn or damaged does not agree with itself.
+    /// The last number that may have been given.
+    fn last(self, unkept: bool) -> u64 {
+        if unkept { self.reserved } else { self.last }
+    }
+
+    /// The last number stands there twice, and a checksum at the end: a record that was torn or damaged does not agree
+    /// with itself.
     fn record(&self, board: &str) -> Vec<u8> {
-        let Self { last, reserved, .. } = self;
-        record(&format!("{last} {reserved} {last} {board}"))
+        let Self {
+            last,
+            reserved,
+            digest,
+            ..
+        } = self;
+        let digest = digest.map_or_else(|| "-".to_owned(), |digest| format!("{digest:016x}"));
+        let text = format!("{last} {reserved} {last} {board}\t{digest}");
+        let check = super::digest(&text);
+        record(&format!("{text}\t{check:016x}"))
+    }
+
+    /// Reads a record. Older versions wrote neither digest nor checksum.
+    fn parse(text: &str) -> Option<(String, Self)> {
+        let mut columns = text.split('\t');
+        let (numbers, digest, check) = (columns.next()?, columns.next(), columns.next());
+        if let Some(digest) = digest {
+            let text = format!("{numbers}\t{digest}");
+            if check? != format!("{:016x}", super::digest(&text)) {
+                return None;
+            }
+        }
+        let mut fields = numbers.splitn(4, ' ');
+        let mut number = || fields.next()?.parse::<u64>().ok();
+        let (last, reserved, again) = (number()?, number()?, number()?);
+        let board = fields.next()?;
+        (last == again && reserved >= last).then(|| {
+            let given = Self {
+                place: 0,
+                last,
+                reserved,
+                digest: digest.and_then(|digest| u64::from_str_radix(digest, 16).ok()),
+            };
+            (board.to_owned(), given)
+        })
     }
 }
 
-fn first_record(unkept: bool, boot: &str) -> Vec<u8> {
-    record(&format!(
-        "{FIRST} {} {boot}",
-        if unkept { "unkept" } else { "kept" }
-    ))
-}
+impl First {
+    /// The first record of a file with so many boards.
+    fn record(&self, boards: usize) -> Vec<u8> {
+        let Self {
+            unkept,
+            boot,
+            whole,
+            others,
+        } = self;
+        let state = if *unkept { "unkept" } else { "kept" };
+        let boot = if boot.is_empty() { NO_BOOT } else { boot };
+        let boards = if *whole {
+            boards.to_string()
+        } else {
+            "?".to_owned()
+        };
+        let text = format!("{FIRST} {state} {boot} {boards} {others}");
+        let check = super::digest(&text);
+        record(&format!("{text} {check:016x}"))
+    }
 
-/// Whether the first record says that numbers may have been given which nobody noted.
-fn is_unkept(first: &str, boot: Option<&str>) -> bool {
-    // Where it cannot be read, the worst is believed.
-    let Some(state) = first.strip_prefix(FIRST) else {
-        return true;
-    };
-    let mut words = state.split_whitespace();
-    let kept = words.next() == Some("kept");
-    let other_boot = words
-        .next()
-        .is_some_and(|then| boot.is_some_and(|now| now != then));
-    !kept || other_boot
+    /// Reads the first record of a file with so many readable records of boards; `damaged` tells whether others are not
+    /// readable. If `boot` is another start of the computer than the one in the record, numbers may have been given that
+    /// nobody noted.
+    fn parse(text: &str, boards: usize, damaged: bool, boot: Option<&str>) -> Self {
+        // If it cannot be read, the worst is assumed.
+        let lost = Self {
+            unkept: true,
+            ..Self::default()
+        };
+        let Some(state) = text.strip_prefix(FIRST) else {
+            return lost;
+        };
+        let words: Vec<&str> = state.split_whitespace().collect();
+        let other_boot =
+            |then: &str| !then.is_empty() && then != NO_BOOT && boot.is_some_and(|now| now != then);
+        match words[..] {
+            [state, then, count, others, check] => {
+                let checked = text.rsplit_once(' ').map_or("", |(checked, _)| checked);
+                if check != format!("{:016x}", super::digest(checked)) {
+                    return lost;
+                }
+                let whole = count.parse().is_ok_and(|count: usize| boards >= count);
+                Self {
+                    unkept: state != "kept" || other_boot(then),
+                    boot: String::new(),
+                    whole: whole && !damaged,
+                    others: others.parse().unwrap_or_default(),
+                }
+            }
+            // Written by an older version.
+            [state] | [state, _] => Self {
+                unkept: state != "kept" || words.get(1).is_some_and(|then| other_boot(then)),
+                whole: !damaged,
+                ..Self::default()
+            },
+            _ => lost,
+        }
+    }
 }
 
 /// Text as a line that fills a record.
@@ -228,32 +405,29 @@ fn record(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Last and reserved number of every board, and whether events were published that the journal does not have. Records
-/// that make no sense are left out.
-type Known = (BTreeMap<String, (u64, u64)>, bool);
+/// The records of all boards, and the first record. Records that make no sense are left out.
+type Known = (BTreeMap<String, Given>, First);
 
 fn read(path: &Path, boot: Option<&str>) -> io::Result<Known> {
     let mut bytes = Vec::new();
     File::open(path)?.read_to_end(&mut bytes)?;
     let mut texts = bytes
-        .chunks_exact(RECORD)
+        .chunks(RECORD)
         .map(|record| String::from_utf8_lossy(record).trim_end().to_owned());
     let first = texts.next().unwrap_or_default();
-    let mut known = BTreeMap::new();
+    let (mut known, mut damaged) = (BTreeMap::new(), bytes.len() % RECORD != 0);
     for text in texts {
-        let mut fields = text.splitn(4, ' ');
-        let mut number = || fields.next()?.parse::<u64>().ok();
-        let (Some(last), Some(reserved), Some(again)) = (number(), number(), number()) else {
-            continue;
-        };
-        if let Some(board) = fields.next()
-            && last == again
-            && reserved >= last
-        {
-            known.insert(board.to_owned(), (last, reserved));
+        match Given::parse(&text) {
+            Some((board, given)) => drop(known.insert(board, given)),
+            None => damaged = true,
         }
     }
-    Ok((known, !bytes.is_empty() && is_unkept(&first, boot)))
+    let first = if bytes.is_empty() {
+        First::default()
+    } else {
+        First::parse(&first, known.len(), damaged, boot)
+    };
+    Ok((known, first))
 }
 
 #[cfg(test)]
@@ -329,6 +503,38 @@ mod tests {
         let ended = NumbersFile::open(&path, "5e2d").expect("a file");
         assert_eq!(ended.lasts()["b"], 9);
         assert!(!ended.is_unkept());
+    }
+
+    #[test]
+    fn a_file_says_whether_it_has_all_boards() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("numbers");
+        let open = || NumbersFile::open(&path, BOOT).expect("a file");
+        assert!(!open().is_whole(), "it was not there");
+        assert!(!open().is_whole(), "nobody has completed it");
+        let mut numbers = open();
+        numbers.complete(500).expect("room");
+        numbers
+            .note_kept([("b", 7, Some(1)), ("c", 8, None)])
+            .expect("room");
+        assert!(open().is_whole());
+        assert_eq!(open().others(), 500);
+        assert_eq!(open().digests(), BTreeMap::from([("b".to_owned(), (7, 1))]));
+        let whole = std::fs::read(&path).expect("a file");
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0x04;
+            std::fs::write(&path, &damaged).expect("written");
+            let known = open();
+            let is_same = known.lasts() == BTreeMap::from([("b".to_owned(), 7), ("c".to_owned(), 8)]);
+            assert!(!known.is_whole() || is_same, "{at}: {:?}", known.lasts());
+        }
+        std::fs::write(&path, &whole[..2 * RECORD]).expect("written");
+        assert!(!open().is_whole(), "a record is missing");
+        let old = [record("kiebitz numbers 1 kept 5e2c"), record("9 100009 9 b")].concat();
+        std::fs::write(&path, old).expect("written");
+        assert!(open().is_whole(), "an older version had no count");
+        assert_eq!(lasts(&path), named(&[("b", 9)]));
     }
 
     #[test]

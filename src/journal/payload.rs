@@ -16,6 +16,21 @@ pub struct JournaledEvent {
     pub payload: String,
 }
 
+/// A checksum (FNV-1a, 64 bits) by which an event's JSON, or another text, is recognised.
+#[must_use]
+pub fn digest(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
+        (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// The [`digest`] of an event's JSON.
+#[must_use]
+pub fn digest_of(event: &Event) -> Option<u64> {
+    let payload = serde_json::to_string(event).ok()?;
+    Some(digest(&payload))
+}
+
 #[derive(Deserialize)]
 struct Typed {
     #[serde(rename = "type")]

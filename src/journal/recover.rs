@@ -12,6 +12,7 @@ use super::Journal;
 use super::error::{self, JournalError};
 use super::payload::JournaledEvent;
 use crate::events::{Event, LIVE_STREAM};
+use crate::progress::Progress;
 
 /// A journal in the place of one that could not be used.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ const MAX_ABSENT: u64 = 5000;
 impl Journal {
     /// Moves a journal that cannot be used out of the way, and makes a new one with all of its events that can be read.
     /// `now` becomes part of its name. `lasts` are the last numbers that boards are known to have had, from elsewhere:
-    /// they say how far to look.
+    /// they say how far to look. `progress` counts the steps of the work.
     ///
     /// # Errors
     ///
@@ -53,6 +54,7 @@ impl Journal {
         path: &Path,
         now: Timestamp,
         lasts: &BTreeMap<String, u64>,
+        progress: &Progress,
     ) -> Result<Recovered, JournalError> {
         let unopenable = |source: io::Error| JournalError::Unopenable {
             path: path.to_owned(),
@@ -60,8 +62,9 @@ impl Journal {
         };
         let aside = Self::put_aside(path, now).map_err(unopenable)?;
         let mut journal = Self::open(path)?;
+        journal.report_to(progress)?;
         // The copy that is read is one: looking at it may write to it.
-        let events = match Connection::open(&aside) {
+        let events = match Connection::open(&aside).and_then(|damaged| reporting(damaged, progress)) {
             Ok(damaged) => journal.carry_over(&damaged, lasts)?,
             Err(_) => 0,
         };
@@ -154,6 +157,12 @@ impl Journal {
             Ok(())
         })
     }
+}
+
+/// The same connection, whose steps count as progress.
+fn reporting(mut connection: Connection, progress: &Progress) -> rusqlite::Result<Connection> {
+    super::report(&mut connection, progress)?;
+    Ok(connection)
 }
 
 /// Events on their way into a new journal.

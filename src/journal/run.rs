@@ -26,6 +26,9 @@ pub struct Run {
     pub others: u64,
     /// The daemon was not started: another configuration applies from then on, and all else goes on.
     pub reloaded: bool,
+    /// Numbers that this start left out for events from before it, by board: after the event with the first number the
+    /// one with the number after the second follows.
+    pub jumps: BTreeMap<String, (u64, u64)>,
 }
 
 impl Run {
@@ -40,8 +43,60 @@ impl Run {
             numbers: BTreeMap::new(),
             others: 0,
             reloaded: true,
+            jumps: BTreeMap::new(),
         }
     }
+}
+
+/// A run as one JSON value.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Noted {
+    began: i64,
+    config: String,
+    whole: bool,
+    #[serde(flatten)]
+    numbered: Numbered,
+}
+
+impl Noted {
+    pub(super) fn of(run: &Run) -> Self {
+        Self {
+            began: run.began.as_micros(),
+            config: run.config.clone(),
+            whole: run.whole,
+            numbered: Numbered::of(run),
+        }
+    }
+
+    pub(super) fn into_run(self) -> Run {
+        let Numbered {
+            boards,
+            numbers,
+            others,
+            reloaded,
+            jumps,
+        } = self.numbered;
+        Run {
+            began: Timestamp::from_micros(self.began),
+            config: self.config,
+            whole: self.whole,
+            boards,
+            numbers,
+            others,
+            reloaded,
+            jumps,
+        }
+    }
+}
+
+/// A row of the table: when it began, its configuration, whether it is whole, and its numbers.
+pub(super) type RunRow = (i64, String, bool, String);
+
+/// Adds a row.
+pub(super) fn insert(transaction: &Transaction<'_>, row: &RunRow) -> rusqlite::Result<usize> {
+    let sql = "INSERT INTO run (began, config, whole, numbered) VALUES (?1, ?2, ?3, ?4)";
+    let (began, config, whole, numbered) = row;
+    transaction.execute(sql, params![began, config, whole, numbered])
 }
 
 /// What stands as text in the table.
@@ -52,9 +107,30 @@ struct Numbered {
     others: u64,
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     reloaded: bool,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    jumps: BTreeMap<String, (u64, u64)>,
+}
+
+impl Numbered {
+    fn of(run: &Run) -> Self {
+        Self {
+            boards: run.boards.clone(),
+            numbers: run.numbers.clone(),
+            others: run.others,
+            reloaded: run.reloaded,
+            jumps: run.jumps.clone(),
+        }
+    }
 }
 
 impl Journal {
+    /// The row of a run.
+    pub(super) fn row_of(&self, run: &Run) -> Result<RunRow, JournalError> {
+        let numbered = serde_json::to_string(&Numbered::of(run));
+        let numbered = numbered.map_err(|error| error::damaged(self.path.clone(), &error))?;
+        Ok((run.began.as_micros(), run.config.clone(), run.whole, numbered))
+    }
+
     /// Notes that the daemon was started. Earlier starts stay as long as there are events of them: a journal that has lost
     /// some is made whole with them.
     ///
@@ -62,23 +138,14 @@ impl Journal {
     ///
     /// When the file cannot be written.
     pub fn begin_run(&mut self, run: &Run) -> Result<(), JournalError> {
-        let numbered = Numbered {
-            boards: run.boards.clone(),
-            numbers: run.numbers.clone(),
-            others: run.others,
-            reloaded: run.reloaded,
-        };
-        let numbered = serde_json::to_string(&numbered);
-        let numbered = numbered.map_err(|error| error::damaged(self.path.clone(), &error))?;
+        let row = self.row_of(run)?;
         self.write(|transaction, path| {
             if run.whole {
                 transaction
                     .execute(DROP_OLDEST, [MAX_RUNS])
                     .map_err(error::of(path))?;
             }
-            let sql = "INSERT INTO run (began, config, whole, numbered) VALUES (?1, ?2, ?3, ?4)";
-            let row = params![run.began.as_micros(), run.config, run.whole, numbered];
-            transaction.execute(sql, row).map_err(error::of(path))?;
+            insert(transaction, &row).map_err(error::of(path))?;
             Ok(())
         })
     }
@@ -116,18 +183,16 @@ impl Journal {
             ))
         });
         let rows: Vec<_> = rows.and_then(Iterator::collect).map_err(self.error())?;
-        let run = |(began, config, whole, numbered): (i64, String, bool, String)| {
+        let run = |(began, config, whole, numbered): RunRow| {
             let numbered: Numbered =
                 serde_json::from_str(&numbered).map_err(|error| error::damaged(self.path.clone(), &error))?;
-            Ok(Run {
-                began: Timestamp::from_micros(began),
+            let noted = Noted {
+                began,
                 config,
                 whole,
-                boards: numbered.boards,
-                numbers: numbered.numbers,
-                others: numbered.others,
-                reloaded: numbered.reloaded,
-            })
+                numbered,
+            };
+            Ok(noted.into_run())
         };
         rows.into_iter().map(run).collect()
     }

@@ -24,6 +24,7 @@ use crate::config::Config;
 use crate::events::{Event, EventKind};
 use crate::hall::{Hall, Names, Numbers, resume};
 use crate::journal::{Journal, JournalError, Run};
+use crate::progress::Progress;
 pub use rebuild::{Rebuilt, RebuiltBoard, Unfit, rebuild};
 pub use recordings::Recordings;
 use taking_up::TakingUp;
@@ -42,7 +43,27 @@ pub struct Sources<'s> {
     /// The configuration now.
     pub config: &'s Config,
     /// The numbers that events are known to have been given.
-    pub numbers: &'s Numbers,
+    pub numbers: &'s Given,
+    /// Counts the steps of the replay; `None` if nobody waits for it.
+    pub progress: Option<&'s Progress>,
+}
+
+/// What is known, beside the journal, of the numbers that have left the process.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// The last number of each board that may have left the process.
+    pub numbers: Numbers,
+    /// The same if journal and numbers file turn out to be older copies.
+    pub reserved: Numbers,
+    /// A number of each board, with the [`digest`](crate::journal::digest) of the event that had it.
+    pub digests: BTreeMap<String, (u64, u64)>,
+}
+
+impl Given {
+    /// The last number of a board that may have left the process.
+    fn of(&self, board: &str) -> u64 {
+        self.numbers.boards.get(board).copied().unwrap_or(0)
+    }
 }
 
 /// What a daemon that is started goes on with. Its events have to be kept, and then it is to be
@@ -61,6 +82,10 @@ pub struct TakenUp {
     hall: Hall,
     /// No board goes on with what was recorded.
     whole: bool,
+    /// The numbers that may have left the process.
+    numbers: Numbers,
+    /// The numbers that are left out for events from before this start, see [`Run::jumps`].
+    jumps: BTreeMap<String, (u64, u64)>,
 }
 
 /// Why a board goes on from the journal alone.
@@ -126,7 +151,7 @@ pub fn begin_anew(sources: &Sources<'_>) -> Result<TakenUp, JournalError> {
 }
 
 /// When the last event of a stream was.
-fn last_ts(journal: &Journal, stream: &str) -> Result<Timestamp, JournalError> {
+pub(crate) fn last_ts(journal: &Journal, stream: &str) -> Result<Timestamp, JournalError> {
     let mut until = Timestamp::from_micros(0);
     for (board, _) in journal.boards(stream)? {
         let last = journal.all_of(stream, &board).last_ts()?;
@@ -144,9 +169,11 @@ fn from_journal(sources: &Sources<'_>, until: Timestamp, why: Alone) -> Result<T
         alone: BTreeMap::new(),
         hall: Hall::new(sources.stream, names(sources.config)),
         whole: true,
+        numbers: sources.numbers.numbers.clone(),
+        jumps: BTreeMap::new(),
     };
     for (board, last) in sources.journal.boards(sources.stream)? {
-        let number = after_all_given(sources, &board, last) + 1;
+        let number = after_all_given(&taken.numbers, &board, last) + 1;
         taken
             .events
             .extend(disconnection(sources, &board, number, until)?);
@@ -156,8 +183,8 @@ fn from_journal(sources: &Sources<'_>, until: Timestamp, why: Alone) -> Result<T
 }
 
 /// The number of a board's last event: that of the journal, or a later one that was given as well.
-fn after_all_given(sources: &Sources<'_>, board: &str, last: u64) -> u64 {
-    last.max(sources.numbers.boards.get(board).copied().unwrap_or(0))
+fn after_all_given(numbers: &Numbers, board: &str, last: u64) -> u64 {
+    last.max(numbers.boards.get(board).copied().unwrap_or(0))
 }
 
 /// What the journal lacks of a board that is connected by its journal: that the daemon was cut off.
@@ -189,6 +216,12 @@ fn disconnection(
 }
 
 impl TakenUp {
+    /// The numbers that may have left the process.
+    #[must_use]
+    pub fn numbers(&self) -> &Numbers {
+        &self.numbers
+    }
+
     /// Makes the boards that go on from the journal alone, now that it has the events, and says what is to be noted
     /// of this start.
     ///
@@ -201,22 +234,25 @@ impl TakenUp {
             until,
             alone,
             whole,
+            numbers,
+            jumps,
             ..
         } = self;
-        hall.begin_after(sources.numbers.clone());
+        hall.begin_after(numbers.clone());
         hall.configure(names(sources.config));
         let mut run = Run {
             began: now.max(until + MOMENT),
             config: sources.config.of_boards.clone(),
             whole,
             boards: BTreeMap::new(),
-            numbers: sources.numbers.boards.clone(),
-            others: sources.numbers.others,
+            numbers: numbers.boards.clone(),
+            others: numbers.others,
             reloaded: false,
+            jumps,
         };
         for board in alone.into_keys() {
             let last = sources.journal.last_seq(sources.stream, &board)?;
-            let last = after_all_given(sources, &board, last);
+            let last = after_all_given(&numbers, &board, last);
             hall.expect(resume::board(
                 sources.journal,
                 sources.stream,

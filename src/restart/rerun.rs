@@ -18,6 +18,8 @@ use crate::referee::command::Command;
 pub(super) struct Rerun {
     stream: String,
     hall: Hall,
+    /// The numbers that later starts left out.
+    jumps: BTreeMap<String, BTreeMap<u64, u64>>,
     recordings: Recordings,
     /// The starts of the daemon that are still to come.
     runs: VecDeque<Run>,
@@ -48,9 +50,18 @@ impl Rerun {
         runs: Vec<Run>,
         commands: VecDeque<(Timestamp, String, Command)>,
     ) -> Self {
+        let mut jumps: BTreeMap<String, BTreeMap<u64, u64>> = BTreeMap::new();
+        for run in &runs {
+            for (board, (after, to)) in &run.jumps {
+                jumps.entry(board.clone()).or_default().insert(*after, *to);
+            }
+        }
+        let mut hall = Hall::new(stream, names(config));
+        hall.leave_out(jumps.clone());
         Self {
             stream: stream.to_owned(),
-            hall: Hall::new(stream, names(config)),
+            hall,
+            jumps,
             recordings,
             until: runs
                 .first()
@@ -141,6 +152,7 @@ impl Rerun {
         }
         if run.whole {
             self.hall = Hall::new(&self.stream, names.clone());
+            self.hall.leave_out(self.jumps.clone());
         }
         self.hall.begin_after(Numbers {
             boards: run.numbers.clone(),

@@ -1,6 +1,16 @@
 //! A start of the daemon from its recordings: what the journal lacks, and the boards as they were.
+//!
+//! The replay gives events that the journal lacks. Their numbers may have left the process with other events: if commands
+//! or bytes are missing, the replay differs from what was published. So an event keeps its number only if
+//!
+//! - a later event of the board is the same in the replay and in the journal, or has the digest that the numbers file
+//!   knows: then nothing before it differs, or
+//! - the number is higher than all that may have left the process.
+//!
+//! All others are counted on after the numbers that may have left the process, and the start notes that as a jump.
 
-use std::collections::BTreeMap;
+use core::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use kiebitz_hardware::Timestamp;
@@ -9,7 +19,8 @@ use super::compare::{Comparison, Found};
 use super::rerun::{Next, Rerun, commands};
 use super::{Alone, CUT_OFF, Recordings, Sources, TakenUp, disconnection};
 use crate::events::Event;
-use crate::journal::{JournalError, Run};
+use crate::hall::Numbers;
+use crate::journal::{JournalError, Run, digest_of};
 
 /// A replay since boards last went on from the journal alone, beside the journal.
 #[derive(Debug)]
@@ -17,9 +28,17 @@ pub(super) struct TakingUp<'s> {
     sources: &'s Sources<'s>,
     rerun: Rerun,
     comparison: Comparison<'s>,
+    /// Events that the journal lacks, with the numbers that they keep.
     missing: Vec<Event>,
+    /// Further ones by board, after the last that is known to be the same as before.
+    unproven: BTreeMap<String, Vec<Event>>,
+    jumps: BTreeMap<String, (u64, u64)>,
     alone: BTreeMap<String, Alone>,
 }
+
+/// The journal has an event within this time, or the numbers file says that it does not. If it lacks an older one, journal
+/// and numbers are older copies.
+const MAX_KEEPING: Duration = Duration::from_secs(5);
 
 impl<'s> TakingUp<'s> {
     /// Begins with the first of the runs, of which there is one at least.
@@ -35,6 +54,8 @@ impl<'s> TakingUp<'s> {
             rerun: Rerun::new(stream, sources.config, recordings, runs, commands),
             comparison: Comparison::new(journal, stream, &after)?,
             missing: Vec::new(),
+            unproven: BTreeMap::new(),
+            jumps: BTreeMap::new(),
             alone: BTreeMap::new(),
         })
     }
@@ -42,30 +63,47 @@ impl<'s> TakingUp<'s> {
     /// Plays everything back. The journal says that the daemon was there until `known`, at least.
     pub(super) fn play(mut self, known: Timestamp) -> Result<TakenUp, JournalError> {
         while let Some(next) = self.rerun.next() {
+            if let Some(progress) = self.sources.progress {
+                progress.advance();
+            }
             match next {
                 Next::Said(events) => self.compare(events)?,
-                Next::Start(run) => {
-                    self.rerun.begin(&run, self.sources.journal)?;
-                    for board in run.boards.keys() {
-                        self.alone.remove(board);
-                    }
-                }
+                Next::Start(run) => self.begin(&run)?,
             }
         }
         let said = self.rerun.advance(known);
         self.compare(said)?;
-        // What was not recorded any more may have been published: nothing else gets these numbers.
-        self.rerun.count_on_after(&self.sources.numbers.boards);
+        let numbers = self.numbers();
+        // The events with which ports are closed are new, unless the journal has them from the last start.
+        let lasts = self.sources.journal.boards(self.sources.stream)?;
+        let behind = lasts
+            .iter()
+            .filter(|(board, last)| self.rerun.last_seq(board) < *last);
+        let behind: BTreeSet<String> = behind.map(|(board, _)| board.clone()).collect();
+        let mut complete = numbers.boards.clone();
+        complete.retain(|board, _| !behind.contains(board));
+        self.count_on_after(&numbers, |board| !behind.contains(board));
+        self.rerun.count_on_after(&complete);
         let (closed, said) = self.rerun.close(CUT_OFF);
         self.compare(said)?;
-        self.note_short()?;
+        for (board, last) in &lasts {
+            if self.rerun.last_seq(board) < *last {
+                self.alone.entry(board.clone()).or_insert(Alone::Short(*last));
+            }
+        }
         let alone = core::mem::take(&mut self.alone);
-        // What a replay that has gone astray has said besides is nothing that anybody saw.
-        self.missing.retain(|event| !alone.contains_key(&event.board));
+        // What a replay that has gone astray has said is not what anybody saw.
+        self.unproven.retain(|board, _| !alone.contains_key(board));
+        self.count_on_after(&numbers, |board| behind.contains(board));
+        self.rerun.count_on_after(&numbers.boards);
+        self.missing
+            .extend(core::mem::take(&mut self.unproven).into_values().flatten());
         let until = self.rerun.until();
         for board in alone.keys() {
-            let last = self.comparison.last(board);
-            let number = super::after_all_given(self.sources, board, last) + 1;
+            let restored = self.missing.iter().filter(|event| event.board == *board);
+            let last = restored.map(|event| event.seq).max();
+            let last = last.unwrap_or(0).max(self.comparison.last(board));
+            let number = super::after_all_given(&numbers, board, last) + 1;
             self.missing
                 .extend(disconnection(self.sources, board, number, until)?);
         }
@@ -76,7 +114,23 @@ impl<'s> TakingUp<'s> {
             alone,
             hall: self.rerun.into_hall(),
             whole: false,
+            numbers,
+            jumps: self.jumps,
         })
+    }
+
+    /// A start of the daemon. Boards that went on from the journal alone are made anew: it was decided then which events
+    /// the journal gets.
+    fn begin(&mut self, run: &Run) -> Result<(), JournalError> {
+        self.rerun.begin(run, self.sources.journal)?;
+        for board in run.boards.keys() {
+            self.alone.remove(board);
+            self.unproven.remove(board);
+        }
+        if run.whole {
+            self.unproven.clear();
+        }
+        Ok(())
     }
 
     /// Holds what the boards have said against the journal.
@@ -85,10 +139,24 @@ impl<'s> TakingUp<'s> {
             if self.alone.contains_key(&event.board) {
                 continue;
             }
+            let unproven = self.unproven.entry(event.board.clone()).or_default();
+            if unproven.last().is_some_and(|last| last.seq + 1 != event.seq) {
+                // What comes after a jump proves nothing of what was before it.
+                unproven.clear();
+            }
             match self.comparison.find(self.sources.journal, &event)? {
-                Found::Known => {}
-                Found::New => self.missing.push(event),
+                Found::Known => self.missing.append(unproven),
+                Found::New => {
+                    let digests = &self.sources.numbers.digests;
+                    let known = digests.get(&event.board).filter(|(seq, _)| *seq == event.seq);
+                    let same = known.is_some_and(|(_, digest)| digest_of(&event) == Some(*digest));
+                    unproven.push(event);
+                    if same {
+                        self.missing.append(unproven);
+                    }
+                }
                 Found::Other => {
+                    unproven.clear();
                     self.alone.insert(event.board, Alone::Differs(event.seq));
                 }
             }
@@ -96,14 +164,46 @@ impl<'s> TakingUp<'s> {
         Ok(())
     }
 
-    /// Notes the boards of which the journal has more than was recorded.
-    fn note_short(&mut self) -> Result<(), JournalError> {
-        let Sources { journal, stream, .. } = *self.sources;
-        for (board, last) in journal.boards(stream)? {
-            if self.rerun.last_seq(&board) < last {
-                self.alone.entry(board).or_insert(Alone::Short(last));
-            }
+    /// The numbers that may have left the process.
+    fn numbers(&self) -> Numbers {
+        let given = self.sources.numbers;
+        let until = self.rerun.until();
+        let is_old = |event: &Event| until.saturating_duration_since(event.ts) > MAX_KEEPING;
+        if !self
+            .unproven
+            .values()
+            .any(|events| events.first().is_some_and(is_old))
+        {
+            return given.numbers.clone();
         }
-        Ok(())
+        let mut numbers = given.reserved.clone();
+        let known = self.unproven.keys().chain(given.numbers.boards.keys());
+        for board in known {
+            let others = numbers.others;
+            let reserved = numbers.boards.entry(board.clone()).or_insert(others);
+            *reserved = (*reserved).max(given.of(board));
+        }
+        numbers.others = numbers.others.max(given.numbers.others);
+        numbers
+    }
+
+    /// Numbers the events of these boards that may have left the process with other events anew.
+    fn count_on_after(&mut self, numbers: &Numbers, of: impl Fn(&str) -> bool) {
+        for (board, events) in self.unproven.iter_mut().filter(|(board, _)| of(board)) {
+            let given = numbers.boards.get(board).copied().unwrap_or(0);
+            let (Some(first), Some(last)) = (events.first(), events.last()) else {
+                continue;
+            };
+            let (before, count) = (first.seq - 1, last.seq + 1 - first.seq);
+            if before < given {
+                for event in events.iter_mut() {
+                    event.seq += given - before;
+                }
+                self.jumps.insert(board.clone(), (before, given));
+                let last = BTreeMap::from([(board.clone(), given + count)]);
+                self.rerun.count_on_after(&last);
+            }
+            self.missing.append(events);
+        }
     }
 }

@@ -258,6 +258,60 @@ async fn a_start_with_a_disk_that_is_waited_for_in_vain() {
     }
 }
 
+/// The disk fails at the start, is full then, and the program is killed: nothing on the disk says which numbers it gave.
+/// In between the disk may work for a while (`mends`).
+async fn is_killed_after_two_faults(seed: u64, has_memory: bool, mends: bool) {
+    let Some(mut world) = shimmed(seed).await else {
+        return;
+    };
+    world.has_memory = has_memory;
+    world.start();
+    world.until_moves("moves", 1, true).await;
+    world.stop().await;
+    world.say("eio");
+    world.start();
+    world.until_moves("moves that are not kept", 2, false).await;
+    if mends {
+        world.say("well");
+        world.until_moves("kept moves meanwhile", 1, true).await;
+    }
+    world.say("full");
+    world
+        .until_moves("further moves that are not kept", 2, false)
+        .await;
+    world.kill();
+    world.say("well");
+    for _ in 0..2 {
+        world.start();
+        world.until_moves("kept moves", 2, true).await;
+        world.stop().await;
+    }
+    let published = verdict::by_seq(&world.published());
+    for (seq, payload) in world.journaled() {
+        assert_eq!(published.get(&seq), Some(&payload), "{}", world.log());
+    }
+}
+
+#[tokio::test]
+async fn a_kill_after_a_start_with_errors_and_a_full_disk() {
+    is_killed_after_two_faults(31, true, false).await;
+}
+
+#[tokio::test]
+async fn a_kill_after_the_same_without_a_runtime_directory() {
+    is_killed_after_two_faults(32, false, false).await;
+}
+
+#[tokio::test]
+async fn a_kill_with_a_full_disk_that_failed_at_the_start() {
+    is_killed_after_two_faults(33, true, true).await;
+}
+
+#[tokio::test]
+async fn a_kill_after_that_without_a_runtime_directory() {
+    is_killed_after_two_faults(34, false, true).await;
+}
+
 /// Something happens to the files of the running program, which notices it; it is killed and started again later.
 async fn is_noticed(seed: u64, happens: impl FnOnce(&World), words: &str, whole: bool) {
     let mut world = World::new(seed).await;

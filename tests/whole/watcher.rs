@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use jiff::tz::TimeZone;
 use kiebitz::config::Config;
 use kiebitz::events::Event;
-use kiebitz::hall::{Hall, LineId, Names, Numbers};
+use kiebitz::hall::{Hall, LineId, Names};
 use kiebitz::journal::{Journal, Run};
-use kiebitz::restart::{self, Alone, CUT_OFF, Sources};
+use kiebitz::restart::{self, Alone, CUT_OFF, Given, Sources};
 use kiebitz_hardware::capture::{Content, Direction, LineMode};
 use kiebitz_hardware::recorder::{Recorder, RecorderSettings};
 use kiebitz_hardware::{Line, LineSettings, Timestamp};
@@ -64,7 +64,7 @@ impl Watcher {
 
     /// Starts as `kiebitz run` does.
     pub(crate) fn start(&mut self, now: Timestamp) {
-        let (recordings, numbers) = (self.recordings(), Numbers::default());
+        let (recordings, numbers) = (self.recordings(), Given::default());
         let records = self.config.recorder.enabled;
         let mut recorder = records.then(|| {
             Recorder::new(RecorderSettings {
@@ -214,7 +214,7 @@ fn sources<'s>(
     journal: &'s Journal,
     recordings: Option<&'s Path>,
     config: &'s Config,
-    numbers: &'s Numbers,
+    numbers: &'s Given,
 ) -> Sources<'s> {
     Sources {
         journal,
@@ -223,6 +223,7 @@ fn sources<'s>(
         stream: "live",
         config,
         numbers,
+        progress: None,
     }
 }
 

@@ -11,7 +11,10 @@ use kiebitz_hardware::{Line, LineSettings};
 use tempfile::TempDir;
 
 use super::*;
+use crate::journal::{Input, digest_of};
 use crate::replay::Replay;
+
+mod lost;
 
 /// A month after the games of the capture.
 const NOW: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
@@ -112,14 +115,7 @@ impl Place {
 
     /// What the daemon does: it starts, boards come and say something, and that is kept.
     fn begin(&mut self, words: &str) {
-        let storage = Storage::default();
-        let started = start(
-            &self.config,
-            Beginning::Program,
-            NOW,
-            &TimeZone::UTC,
-            (&storage, &AtomicBool::new(false)),
-        );
+        let started = begun(&self.config);
         let Started {
             journal,
             numbers,
@@ -162,6 +158,16 @@ fn config(directory: &TempDir) -> Config {
         directory.path()
     );
     Config::parse("kiebitz.toml".as_ref(), &text).expect("a configuration")
+}
+
+fn begun(config: &Config) -> Result<Started> {
+    let surroundings = Surroundings {
+        zone: &TimeZone::UTC,
+        storage: &Storage::default(),
+        abandoned: &AtomicBool::new(false),
+        progress: &Progress::default(),
+    };
+    start(config, Beginning::Program, NOW, &surroundings, &mut |_| {})
 }
 
 /// A game on both boards, three times.
@@ -263,14 +269,7 @@ fn what_is_no_journal_is_left_alone_where_kiebitz_never_was() {
         .execute_batch("DROP TABLE event; DROP TABLE output; DROP TABLE delivered; PRAGMA application_id = 7")
         .expect("room");
     drop(other);
-    let storage = Storage::default();
-    let started = start(
-        &place.config,
-        Beginning::Program,
-        NOW,
-        &TimeZone::UTC,
-        (&storage, &AtomicBool::new(false)),
-    );
+    let started = begun(&place.config);
     let refused = started.expect_err("it is somebody's").to_string();
     assert!(refused.contains("no journal of kiebitz"), "{refused}");
 }

@@ -7,6 +7,7 @@ use super::*;
 use crate::events::record::tests::{event, started};
 use crate::events::{CorrectionReason, EventKind};
 use crate::position::Variant;
+use crate::progress::Progress;
 
 impl Place {
     /// Puts a file where the journal should be.
@@ -351,6 +352,7 @@ fn what_can_be_read_of_a_damaged_journal_is_carried_over() {
         numbers: lasts(),
         others: 0,
         reloaded: false,
+        jumps: BTreeMap::new(),
     };
     journal.begin_run(&run).expect("room");
     drop(journal);
@@ -367,7 +369,8 @@ fn what_can_be_read_of_a_damaged_journal_is_carried_over() {
         }
         found += 1;
         let now = Timestamp::from_micros(77_000);
-        let recovered = Journal::recover(&damaged.path(), now, &lasts()).expect("a journal");
+        let recovered =
+            Journal::recover(&damaged.path(), now, &lasts(), &Progress::default()).expect("a journal");
         assert!(recovered.aside.exists());
         let kept = ["b", "c"].map(|board| {
             let kept = recovered
@@ -402,8 +405,13 @@ fn what_is_around_a_damaged_page_is_found_one_by_one() {
     let page = at / 4096 * 4096;
     bytes[page..page + 4096].fill(0xa5);
     let damaged = Place::with(&bytes);
-    let recovered =
-        Journal::recover(&damaged.path(), Timestamp::from_micros(1), &lasts()).expect("a journal");
+    let recovered = Journal::recover(
+        &damaged.path(),
+        Timestamp::from_micros(1),
+        &lasts(),
+        &Progress::default(),
+    )
+    .expect("a journal");
     assert!((560..600).contains(&recovered.events), "{}", recovered.events);
     let missing = ["b", "c"].map(|board| recovered.journal.missing("live", board).expect("readable"));
     let stretches: Vec<_> = missing.iter().flatten().collect();
@@ -426,7 +434,13 @@ fn a_table_that_is_gone_is_damage_and_the_others_are_carried_over() {
         .expect("there");
     drop(journal);
     assert!(place.refusal().is_damaged());
-    let recovered = Journal::recover(&place.path(), Timestamp::from_micros(1), &lasts()).expect("a journal");
+    let recovered = Journal::recover(
+        &place.path(),
+        Timestamp::from_micros(1),
+        &lasts(),
+        &Progress::default(),
+    )
+    .expect("a journal");
     assert_eq!(recovered.events, 600);
 }
 
@@ -465,6 +479,7 @@ fn a_journal_of_the_first_version_gets_what_it_lacks() {
         numbers: lasts(),
         others: 3,
         reloaded: false,
+        jumps: BTreeMap::new(),
     };
     journal.begin_run(&run(1, false)).expect("room");
     assert_eq!(

@@ -25,6 +25,7 @@ impl Broadcast {
                 name: self.name(),
                 site: self.site(),
                 delay_ms: u64::try_from(self.delay.as_millis()).unwrap_or(u64::MAX),
+                restarts: self.restarts,
             },
             rounds: rounds.iter().map(line).collect(),
             current: wall::current(rounds.iter().map(|(round, slots)| (*round, slots.as_slice()))),

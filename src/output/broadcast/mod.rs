@@ -48,6 +48,8 @@ pub(crate) struct Broadcast {
     delay: Duration,
     facts: EventFacts,
     tournament: Arc<Tournament>,
+    /// The daemon takes up its games after a restart, and watches boards after that.
+    restarts: bool,
     boards: BTreeMap<String, Board>,
     /// All games, by their ids.
     games: BTreeMap<String, Shown>,
@@ -113,6 +115,7 @@ impl Broadcast {
             delay,
             facts,
             tournament: Arc::default(),
+            restarts: false,
             boards: BTreeMap::new(),
             games: BTreeMap::new(),
             results: TableResults::default(),
@@ -128,6 +131,12 @@ impl Broadcast {
     pub(crate) fn bring_page(&mut self) {
         self.page = page::files();
         self.all_changed = true;
+    }
+
+    /// Whether the daemon takes up its games after a restart, and watches boards after that.
+    pub(crate) fn restart(&mut self, restarts: bool) {
+        self.all_changed |= self.restarts != restarts;
+        self.restarts = restarts;
     }
 
     /// These are the pairings from now on.

@@ -29,6 +29,9 @@ pub(super) struct About<'c> {
     pub(super) site: Option<&'c str>,
     /// How much later than they happened moves are seen.
     pub(super) delay_ms: u64,
+    /// The daemon takes up its games after a restart: what is shown is from before, and moves follow.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub(super) restarts: bool,
 }
 
 /// A round among the others.

@@ -4,6 +4,7 @@
  *   eio      writing, waiting for the disk and creating fail
  *   dead     reading fails as well
  *   erofs    as on a disk that is mounted read-only
+ *   full     writing fails; files can be created, and stay empty
  *   hang     writing and creating do not return until the file says something else; nor does waiting for the disk
  *   hangsync only waiting for the disk does not return
  *
@@ -61,6 +62,9 @@ static int fails(enum deed deed)
 	}
 	errno = EIO;
 	if (said("dead") || (said("eio") && deed != READS))
+		return 1;
+	errno = ENOSPC;
+	if (said("full") && deed == WRITES)
 		return 1;
 	errno = EROFS;
 	return said("erofs") && (deed == WRITES || deed == MAKES);

@@ -35,6 +35,8 @@ pub(crate) struct Published {
 pub(crate) struct World {
     pub(crate) directory: TempDir,
     pub(crate) shim: Option<Shim>,
+    /// The system provides memory that outlives the program (`$RUNTIME_DIRECTORY`).
+    pub(crate) has_memory: bool,
     _broker: Mosquitto,
     listener: Listener,
     table: Table,
@@ -76,6 +78,7 @@ impl World {
             table: Table::new(time.now(), NTH, PACE, true, &mut Chance::new(seed)),
             port: Port::open(Some(&link)).unwrap(),
             shim: None,
+            has_memory: true,
             directory,
             _broker: broker,
             listener,
@@ -115,9 +118,13 @@ impl World {
             .args(["run", "--config"])
             .arg(self.directory.path().join("kiebitz.toml"))
             .env_remove("KIEBITZ_LOG")
-            .env("RUNTIME_DIRECTORY", self.directory.path())
+            .env_remove("XDG_RUNTIME_DIR")
+            .env_remove("RUNTIME_DIRECTORY")
             .stdin(Stdio::null())
             .stdout(Stdio::null());
+        if self.has_memory {
+            command.env("RUNTIME_DIRECTORY", self.directory.path());
+        }
         if let Some(shim) = &self.shim {
             shim.load(&self.state(), &mut command);
         }

@@ -181,6 +181,7 @@ function drawHead() {
     known?.head.date,
     known?.head.time_control,
     about && `${about.games} ${about.games === 1 ? words.oneBoard : words.boards}, ${about.live} ${words.live}`,
+    event.restarts && words.restarts,
     event.delay_ms > 0 && fill(words.delayed, { time: duration(event.delay_ms) }),
   ];
   const rows = [make("h1", "", {}, name), make("p", "facts", {}, facts.filter(Boolean).join(" · "))];

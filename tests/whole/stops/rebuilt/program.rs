@@ -1,21 +1,31 @@
 //! The same with the program.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use kiebitz::hall::Numbers;
 use kiebitz::journal::NumbersFile;
-use kiebitz::restart::{self, Sources};
+use kiebitz::restart::{self, Given, Sources};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::*;
+use crate::eventually::eventually;
+use crate::mosquitto::free_port;
 
 impl Left {
     fn command(&self, args: &[&str]) -> Command {
+        self.command_with(args, "")
+    }
+
+    /// With further tables of the configuration.
+    fn command_with(&self, args: &[&str], tables: &str) -> Command {
         let file = self.directory.path().join("kiebitz.toml");
         let state = self.directory.path().display().to_string();
         let settings = format!(
-            "[daemon]\nstate_directory = {state:?}\n[ports]\nusb = false\n{}",
+            "[daemon]\nstate_directory = {state:?}\n[ports]\nusb = false\n{tables}{}",
             self.config.of_boards
         );
         std::fs::write(&file, settings).unwrap();
@@ -137,6 +147,77 @@ fn a_daemon_that_runs_is_not_disturbed() {
     assert!(left.has() == left.had);
 }
 
+/// The daemon gets a tenth of a core, so that the replay takes far longer than a disk is waited for.
+#[test]
+fn a_slow_start_is_waited_for_and_the_outputs_go_on() {
+    let left = Left::by_round(11, Wiring::Single);
+    let mut numbers = NumbersFile::open(&left.directory.path().join("numbers"), "").unwrap();
+    let lasts = left.had.iter();
+    let lasts = lasts.filter_map(|(board, events)| Some((board.as_str(), *events.last_key_value()?.0)));
+    numbers.note(lasts).unwrap();
+    numbers.complete(0).unwrap();
+    drop(numbers);
+    let port = free_port();
+    let publish = format!("[publish]\nlisten = \"127.0.0.1:{port}\"\n");
+    let mut daemon = left
+        .command_with(&["run"], &publish)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let held = Pid::from_child(&daemon);
+    let is_held = AtomicBool::new(true);
+    let (shown, lines) = thread::scope(|scope| {
+        scope.spawn(|| {
+            while is_held.load(Ordering::Relaxed) {
+                for (signal, millis) in [(Signal::STOP, 180), (Signal::CONT, 20)] {
+                    kill_process(held, signal).unwrap();
+                    thread::sleep(Duration::from_millis(millis));
+                }
+            }
+        });
+        // What is served until boards are watched.
+        let shown = scope.spawn(|| {
+            let mut shown = false;
+            while is_held.load(Ordering::Relaxed) {
+                shown |= get(port, "/wall.json").is_some_and(|list| list.contains("\"restarts\":true"));
+                thread::sleep(Duration::from_millis(20));
+            }
+            shown
+        });
+        let mut lines = Vec::new();
+        for line in BufReader::new(daemon.stderr.take().unwrap()).lines() {
+            lines.push(line.unwrap());
+            if lines.last().unwrap().contains("is watching") {
+                break;
+            }
+        }
+        is_held.store(false, Ordering::Relaxed);
+        (shown.join().unwrap(), lines)
+    });
+    eventually("the restart is over", || {
+        get(port, "/wall.json").is_some_and(|list| !list.contains("restarts"))
+    });
+    kill_process(held, Signal::TERM).unwrap();
+    assert!(daemon.wait().unwrap().success());
+    let log = lines.join("\n");
+    assert!(shown, "the games are served while they are taken up\n{log}");
+    assert!(!log.contains("does not answer"), "{log}");
+    assert!(left.has() == left.had, "{log}");
+    let journal = Journal::open_to_read(&left.file()).unwrap();
+    let run = journal.all_runs().unwrap().pop().unwrap();
+    assert_eq!(run.others, 0, "new boards count from 1\n{log}");
+}
+
+/// What is served; `None`: nothing is, or not that.
+fn get(port: u16, path: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    answer.starts_with("HTTP/1.1 200").then_some(answer)
+}
+
 /// Numbers that were given once are not given again: the file of numbers knows of more than could be made again.
 #[test]
 fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
@@ -166,9 +247,12 @@ fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
     assert!(left.has() == left.had);
 
     let journal = Journal::open(&left.file()).unwrap();
-    let known = Numbers {
-        boards: NumbersFile::lasts_in(&numbers, None).unwrap(),
-        others: 0,
+    let known = Given {
+        numbers: Numbers {
+            boards: NumbersFile::lasts_in(&numbers, None).unwrap(),
+            others: 0,
+        },
+        ..Given::default()
     };
     let sources = Sources {
         journal: &journal,
@@ -177,6 +261,7 @@ fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
         stream: "live",
         config: &left.config,
         numbers: &known,
+        progress: None,
     };
     let taken = restart::begin_anew(&sources).unwrap();
     assert_eq!(taken.events, []);
