@@ -5,11 +5,12 @@ use std::collections::{HashMap, VecDeque};
 use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
+use super::gate::Asker;
 use crate::events::{Action, Event, EventKind, LIVE_STREAM};
 use crate::feeds::Setup;
 use crate::hall::Hall;
 use crate::journal::{Journal, JournalError};
-use crate::output::mqtt::{Message, Received, is_level_of};
+use crate::output::mqtt::{Received, is_level_of};
 use crate::referee::command::{Answer, Command};
 
 /// Takes commands.
@@ -90,6 +91,7 @@ impl Commands {
                 ok: error.is_none(),
                 note: note.clone(),
                 error: error.clone(),
+                kept: true,
             },
         };
         self.remember((event.board.clone(), id.clone()), done);
@@ -112,13 +114,18 @@ impl Commands {
         }
     }
 
-    /// Carries out a command at `now`. Returns an answer that is to be published after the events that follow.
-    pub(super) fn carry_out(&mut self, now: Timestamp, hall: &mut Hall, said: Said) -> Option<Message> {
+    /// Carries out a command at `now`. Returns the answer, which is to leave after the events that follow.
+    pub(super) fn carry_out(
+        &mut self,
+        now: Timestamp,
+        hall: &mut Hall,
+        said: Said,
+    ) -> Option<(Asker, Answer)> {
         match said {
             Said::ToBroker(received) => {
                 let answer = self.answer(now, hall, &received);
                 tell(&received.board, &answer);
-                Some(received.reply.message(&answer))
+                Some((Asker::Broker(received.reply), answer))
             }
             // That is no command: the journal has the answer.
             Said::Resend(_) => None,
@@ -127,8 +134,7 @@ impl Commands {
             Said::SetUp(setup) => {
                 let answer = self.once(now, hall, setup.board.clone(), setup.command);
                 tell(&setup.board, &answer);
-                let _ = setup.answer.send(Ok(answer));
-                None
+                Some((Asker::Hall(setup.answer), answer))
             }
         }
     }
@@ -248,6 +254,7 @@ const fn refused(id: Option<String>, error: String) -> Answer {
         ok: false,
         note: None,
         error: Some(error),
+        kept: true,
     }
 }
 
@@ -285,11 +292,11 @@ mod tests {
                 is_resend: false,
             };
             let said = Said::ToBroker(received);
-            let message = self
+            let (_, answer) = self
                 .commands
                 .carry_out(NOW, &mut self.hall, said)
                 .expect("an answer");
-            serde_json::from_slice(&message.payload).expect("JSON")
+            serde_json::to_value(&answer).expect("JSON")
         }
 
         fn taken(&mut self) -> Vec<Event> {

@@ -17,8 +17,8 @@ use crate::output::status::{self, Question, Status};
 
 /// So many questions may wait.
 pub(super) const WAITING: usize = 16;
-/// The desk answers within that, or it does not work.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The daemon answers within this time: the answer waits for the disk for up to 3 s.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Serves at this address, in a task of its own, which asks its `questions`.
 pub(super) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>) {

@@ -42,6 +42,7 @@ pub(super) async fn command(State(door): Shared, headers: HeaderMap, Json(asked)
                 ok: false,
                 note: None,
                 error: Some(error.to_string()),
+                kept: true,
             })
             .into_response();
         }

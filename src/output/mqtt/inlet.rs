@@ -137,6 +137,7 @@ mod tests {
             ok: true,
             note: None,
             error: None,
+            kept: true,
         };
         let message = received.reply.message(&answer);
         let correlation = Some("7".into());
