@@ -3,10 +3,11 @@
 //! Everything else is handed its time, so that a replay gives what the live run gave.
 
 use core::fmt;
+use core::ops::Add;
 use core::str::FromStr;
 use core::time::Duration;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use jiff::tz::TimeZone;
@@ -124,6 +125,67 @@ struct Steps {
     behind: AtomicU64,
 }
 
+/// A moment on the monotonic clock of this process, for whatever waits or expires: setting the computer's clock does not
+/// move it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(Duration);
+
+/// The present: on the clock that dates events, and on the one that measures waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Now {
+    /// What time it is.
+    pub time: Timestamp,
+    /// The moment of it.
+    pub moment: Moment,
+}
+
+/// When this process first asked for a [`Moment`].
+static FIRST: OnceLock<Instant> = OnceLock::new();
+/// The first moment, so late that there are moments before it.
+const FIRST_MOMENT: Duration = Duration::from_secs(1 << 36);
+
+impl Moment {
+    /// The moment so long after the first one.
+    #[must_use]
+    pub const fn after(first: Duration) -> Self {
+        Self(FIRST_MOMENT.saturating_add(first))
+    }
+
+    /// The moment so long before this one.
+    #[must_use]
+    pub const fn before(self, time: Duration) -> Self {
+        Self(self.0.saturating_sub(time))
+    }
+
+    /// The time since an earlier moment; zero since a later one.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Duration {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// Lets other tasks work until this moment.
+    pub async fn reached(self) {
+        let wait = self.0.saturating_sub(FIRST_MOMENT);
+        let due = *FIRST.get_or_init(now) + wait.min(Duration::from_secs_f64(LONGEST_WAIT));
+        tokio::time::sleep_until(due.into()).await;
+    }
+}
+
+impl Add<Duration> for Moment {
+    type Output = Self;
+
+    fn add(self, time: Duration) -> Self {
+        Self(self.0.saturating_add(time))
+    }
+}
+
+/// The present moment.
+#[must_use]
+pub fn moment() -> Moment {
+    let first = *FIRST.get_or_init(now);
+    Moment::after(now().saturating_duration_since(first))
+}
+
 /// A step of the wall clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
@@ -163,6 +225,15 @@ impl LiveTime {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.wall + now().saturating_duration_since(self.began) + self.ahead()
+    }
+
+    /// The present.
+    #[must_use]
+    pub fn present(&self) -> Now {
+        Now {
+            time: self.now(),
+            moment: moment(),
+        }
     }
 
     /// Follows the system's clock if it was set forward, as a computer without a battery-backed clock does once it has a
@@ -271,6 +342,56 @@ mod tests {
         assert_eq!(wall(time.now()), None, "it has caught up");
         assert!(near(wall(time.now() + seconds(7200)), 7200));
         assert!(time.now() >= before + seconds(7199));
+    }
+
+    #[test]
+    fn time_follows_steps_of_any_size_and_never_goes_back() {
+        let time = LiveTime::start();
+        let (mut wall, mut before) = (time.now(), time.now());
+        let day = 86_400;
+        let steps = [
+            3_i64,
+            -3,
+            60,
+            -7200,
+            26 * 3600,
+            -26 * 3600,
+            40 * 365 * day,
+            -41 * 365 * day,
+            365 * day,
+        ];
+        for step in steps {
+            let by = Duration::from_secs(step.unsigned_abs());
+            wall = if step < 0 {
+                wall.saturating_sub(by)
+            } else {
+                wall + by
+            };
+            let ahead = wall.saturating_duration_since(before);
+            let told = time.keep_up_with(wall);
+            let now = time.now();
+            assert!(now >= before && now >= wall, "{step} s");
+            let followed = told.map_or(0, |told| told.micros.max(0) / 1_000_000);
+            let expected = i64::try_from(ahead.as_secs()).expect("years");
+            assert!(
+                (followed - expected).abs() <= 1,
+                "{step} s: {followed} s, not {expected} s"
+            );
+            assert_eq!(time.keep_up_with(wall), None, "told once");
+            before = now;
+        }
+    }
+
+    #[test]
+    fn moments_have_distances_that_no_step_changes() {
+        let seconds = Duration::from_secs;
+        let at = |second| Moment::after(seconds(second));
+        assert_eq!(at(5).since(at(2)), seconds(3));
+        assert_eq!(at(2).since(at(5)), Duration::ZERO);
+        assert_eq!(at(2) + seconds(3), at(5));
+        assert!(at(0).before(seconds(3)) < at(0));
+        assert_eq!(at(0).before(seconds(3)) + seconds(3), at(0));
+        assert!(moment() <= moment());
     }
 
     #[test]

@@ -74,10 +74,10 @@ impl Preparation {
         }
         let zone = system_time::local_zone();
         let now = wall_time();
-        let feeds = feeds.filter(|_| beginning == Beginning::Program);
+        let mut feeds = feeds.filter(|_| beginning == Beginning::Program);
         let mut shown = None;
         let mut show = |journal: &Journal| {
-            if let Some(feeds) = &feeds {
+            if let Some(feeds) = &mut feeds {
                 shown = Some(shown_meanwhile(journal, &config, feeds, now));
             }
         };
@@ -104,7 +104,7 @@ impl Preparation {
                 past::leave_out(events, shown.get(board));
             }
         }
-        if let Some(feeds) = &feeds {
+        if let Some(feeds) = &mut feeds {
             feeds.restart(now, false);
         }
         Ok(Prepared { started, ..prepared })
@@ -115,7 +115,7 @@ impl Preparation {
 type Shown = (Timestamp, BTreeMap<String, Vec<Event>>);
 
 /// Gives outputs the games that the journal has, for the time in which the recordings are played back.
-fn shown_meanwhile(journal: &Journal, config: &Config, feeds: &Feeds, now: Timestamp) -> Shown {
+fn shown_meanwhile(journal: &Journal, config: &Config, feeds: &mut Feeds, now: Timestamp) -> Shown {
     // A computer without a clock of its own may be wrong about the time.
     let at = restart::last_ts(journal, LIVE_STREAM).unwrap_or(now);
     let now = now.max(at);

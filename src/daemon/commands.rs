@@ -6,16 +6,17 @@ use std::path::PathBuf;
 use anyhow::Result;
 use kiebitz_hardware::Timestamp;
 use serde_json::json;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
+use super::gate::Asker;
 use super::pairings::Pairings;
 use super::recall::Recall;
 use crate::events::{Action, Event, EventKind, LIVE_STREAM};
-use crate::feeds::{Answered, Setup};
+use crate::feeds::Setup;
 use crate::hall::Hall;
 use crate::journal::{Journal, JournalError};
 use crate::laws::Language;
-use crate::output::mqtt::{Message, Received, Reply, is_level_of};
+use crate::output::mqtt::{Received, is_level_of};
 use crate::referee::command::{Answer, Command, Order, Paired, Refusal, SetResult, Standing};
 use crate::tournament::seating::Seating;
 
@@ -47,27 +48,7 @@ pub(super) enum Said {
 pub(super) struct Asked {
     pub(super) board: String,
     pub(super) command: Command,
-    answer_to: AnswerTo,
-}
-
-/// Where an answer goes.
-#[derive(Debug)]
-enum AnswerTo {
-    Broker(Reply),
-    Hall(oneshot::Sender<Answered>),
-}
-
-impl AnswerTo {
-    /// Answers. Returns a message that is to be published.
-    fn answer(self, answer: Answer) -> Option<Message> {
-        match self {
-            Self::Broker(reply) => Some(reply.message(&answer)),
-            Self::Hall(waiting) => {
-                let _ = waiting.send(Ok(answer));
-                None
-            }
-        }
-    }
+    asker: Asker,
 }
 
 /// A command that was answered.
@@ -139,6 +120,7 @@ impl Commands {
                 note: note.clone(),
                 error: error.clone(),
                 standing: None,
+                kept: true,
             },
         };
         self.remember((event.board.clone(), id.clone()), done);
@@ -162,24 +144,24 @@ impl Commands {
         }
     }
 
-    /// Carries out a command at `now`. Returns an answer that is to be published after the events that follow.
+    /// Carries out a command at `now`. Returns the answer, which is to leave after the events that follow.
     pub(super) fn carry_out(
         &mut self,
         now: Timestamp,
         hall: &mut Hall,
         pairings: &Pairings,
         said: Said,
-    ) -> Option<Message> {
+    ) -> Option<(Asker, Answer)> {
         let asked = match said {
             Said::ToBroker(received) => match read(&received) {
                 Ok(command) => Asked {
                     board: board_of(hall, &received.board),
                     command,
-                    answer_to: AnswerTo::Broker(received.reply),
+                    asker: Asker::Broker(received.reply),
                 },
                 Err(refused) => {
                     tell(&received.board, &refused);
-                    return Some(received.reply.message(&refused));
+                    return Some((Asker::Broker(received.reply), refused));
                 }
             },
             // That is no command: the journal has the answer.
@@ -189,13 +171,13 @@ impl Commands {
             Said::SetUp(setup) => Asked {
                 board: setup.board,
                 command: setup.command,
-                answer_to: AnswerTo::Hall(setup.answer),
+                asker: Asker::Hall(setup.answer),
             },
-            Said::Recalled(asked) => return self.finish(now, hall, pairings, *asked),
+            Said::Recalled(asked) => return Some(self.finish(now, hall, pairings, *asked)),
         };
         let asked = match resolved(hall, pairings, asked) {
             Ok(asked) => asked,
-            Err((answer_to, refused)) => return answer_to.answer(refused),
+            Err(refused) => return Some(*refused),
         };
         let is_done = self
             .done
@@ -208,9 +190,9 @@ impl Commands {
             // What cannot be asked for is refused as a game that is not known.
             Some(game) => match self.recall.ask(game, asked) {
                 Ok(()) => None,
-                Err(asked) => self.finish(now, hall, pairings, asked),
+                Err(asked) => Some(self.finish(now, hall, pairings, *asked)),
             },
-            None => self.finish(now, hall, pairings, asked),
+            None => Some(self.finish(now, hall, pairings, asked)),
         }
     }
 
@@ -220,10 +202,10 @@ impl Commands {
         hall: &mut Hall,
         pairings: &Pairings,
         asked: Asked,
-    ) -> Option<Message> {
+    ) -> (Asker, Answer) {
         let answer = self.once(now, hall, pairings.seating(), asked.board.clone(), asked.command);
         tell(&asked.board, &answer);
-        asked.answer_to.answer(answer)
+        (asked.asker, answer)
     }
 
     /// Carries out a command, unless that was done before.
@@ -293,7 +275,7 @@ fn board_of(hall: &Hall, level: &str) -> String {
 /// A command about a game goes to the board of that game. A result for a round and a table becomes one for the game that
 /// counts for them, on its board. The table itself gets the result if no board has a game of that pairing. An error has
 /// the answer.
-fn resolved(hall: &Hall, pairings: &Pairings, mut asked: Asked) -> Result<Asked, (AnswerTo, Answer)> {
+fn resolved(hall: &Hall, pairings: &Pairings, mut asked: Asked) -> Result<Asked, Box<(Asker, Answer)>> {
     // Whoever names a game need not know its board.
     let board = asked.command.game().and_then(|game| pairings.board_of(game));
     if let Some(board) = board {
@@ -317,14 +299,14 @@ fn resolved(hall: &Hall, pairings: &Pairings, mut asked: Asked) -> Result<Asked,
         );
         let refused = refused(Some(asked.command.id.clone()), why);
         tell(&asked.board, &refused);
-        return Err((asked.answer_to, refused));
+        return Err(Box::new((asked.asker, refused)));
     } else if let Some(standing) = standing(pairings, (round, table), &asked.command.by, set) {
         let language = Language::default();
         let refused = asked
             .command
             .answer(Err(&Refusal::ResultDecided(standing)), language);
         tell(&asked.board, &refused);
-        return Err((asked.answer_to, refused));
+        return Err(Box::new((asked.asker, refused)));
     } else if hall.board(&asked.board).is_none()
         && let Some(board) = hall.names_of_boards().into_iter().next()
     {
@@ -409,6 +391,7 @@ const fn refused(id: Option<String>, error: String) -> Answer {
         note: None,
         error: Some(error),
         standing: None,
+        kept: true,
     }
 }
 
@@ -444,15 +427,15 @@ mod tests {
                 by: None,
                 text: text.to_vec().into(),
                 retained: false,
-                reply: Reply::to("answers"),
+                reply: crate::output::mqtt::Reply::to("answers"),
                 is_resend: false,
             };
             let said = Said::ToBroker(received);
-            let message = self
+            let (_, answer) = self
                 .commands
                 .carry_out(NOW, &mut self.hall, &self.pairings, said)
                 .expect("an answer");
-            serde_json::from_slice(&message.payload).expect("JSON")
+            serde_json::to_value(&answer).expect("JSON")
         }
 
         fn taken(&mut self) -> Vec<Event> {

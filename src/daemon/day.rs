@@ -6,12 +6,14 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use kiebitz_hardware::Timestamp;
 
+use crate::system_time::{Moment, Now};
+
 /// A day of the daemon: from its start until nobody has played for a while on another day.
 #[derive(Debug)]
 pub(super) struct Day {
     zone: TimeZone,
     date: Option<Date>,
-    heard: Timestamp,
+    heard: Moment,
 }
 
 /// Nobody plays who does nothing for so long.
@@ -19,22 +21,22 @@ const QUIET: Duration = Duration::from_secs(2 * 3600);
 
 impl Day {
     /// It begins.
-    pub(super) fn new(now: Timestamp, zone: TimeZone) -> Self {
+    pub(super) fn new(now: Now, zone: TimeZone) -> Self {
         Self {
-            date: date(now, &zone),
+            date: date(now.time, &zone),
             zone,
-            heard: now,
+            heard: now.moment,
         }
     }
 
     /// Something has happened.
-    pub(super) fn hear(&mut self, now: Timestamp) {
-        self.heard = now;
+    pub(super) fn hear(&mut self, now: Now) {
+        self.heard = now.moment;
     }
 
-    /// Whether it is over.
-    pub(super) fn is_over(&self, now: Timestamp) -> bool {
-        now.saturating_duration_since(self.heard) >= QUIET && date(now, &self.zone) != self.date
+    /// Whether it is over. The date may change by a step of the clock, but nobody has been idle for that.
+    pub(super) fn is_over(&self, now: Now) -> bool {
+        now.moment.since(self.heard) >= QUIET && date(now.time, &self.zone) != self.date
     }
 }
 
@@ -49,14 +51,34 @@ mod tests {
 
     #[test]
     fn a_day_is_over_at_night_when_nobody_plays() {
-        // 2026-11-21 14:00 UTC.
-        let start = Timestamp::from_micros(1_795_269_600_000_000);
-        let hours = |hours: u64| start + Duration::from_secs(3600 * hours);
-        let mut day = Day::new(start, TimeZone::UTC);
+        let hours = |hours: u64| at(hours, 0);
+        let mut day = Day::new(hours(0), TimeZone::UTC);
         assert!(!day.is_over(hours(9)), "the same date");
         day.hear(hours(9));
         assert!(!day.is_over(hours(10)), "somebody may still be playing");
         assert!(day.is_over(hours(11)));
         assert!(!Day::new(hours(11), TimeZone::UTC).is_over(hours(15)));
+    }
+
+    #[test]
+    fn a_step_of_the_clock_begins_no_day() {
+        for step in [-1000, -26, -1, 0, 1, 26, 1000] {
+            let mut day = Day::new(at(0, 0), TimeZone::UTC);
+            day.hear(at(1, 0));
+            assert!(!day.is_over(at(1, step)), "{step} h");
+            assert!(!day.is_over(at(2, step)), "{step} h");
+            assert_eq!(day.is_over(at(3, step)), step.abs() >= 26, "{step} h");
+        }
+    }
+
+    /// So many hours after the start, on a clock that was set by so many hours meanwhile.
+    fn at(hours: u64, step: i64) -> Now {
+        let hour = Duration::from_secs(3600);
+        // 2026-11-21 14:00 UTC.
+        let start = 1_795_269_600_000_000 + step * 3_600_000_000;
+        Now {
+            time: Timestamp::from_micros(start) + hour * u32::try_from(hours).expect("few"),
+            moment: Moment::after(hour * u32::try_from(hours).expect("few")),
+        }
     }
 }

@@ -14,13 +14,13 @@ use tokio::time::MissedTickBehavior;
 use super::beginning::Prepared;
 use super::commands::{Commands, Said};
 use super::day::Day;
+use super::gate::{Gate, Leaving};
 use super::greeting::Greeting;
 use super::log;
 use super::lookout::Lookout;
 use super::mqtt::Mqtt;
 use super::pairings::Pairings;
 use super::ports::{LineChange, PortId, Ports};
-use super::post::Post;
 use super::reload::{Hangup, Reload};
 use super::resend::Resend;
 use super::sights;
@@ -38,7 +38,7 @@ use crate::output::mqtt::payload::ClockPicture;
 use crate::output::mqtt::{BoardView, Message, MqttConfig};
 use crate::output::status::Question;
 use crate::port::{PortInput, PortOrder};
-use crate::system_time::{LiveTime, Step};
+use crate::system_time::{LiveTime, Moment, Now, Step, moment};
 use crate::tournament::watch::Read;
 
 /// Owns the hall and everything that goes in and out.
@@ -47,7 +47,7 @@ pub(super) struct Desk {
     pub(super) time: LiveTime,
     pub(super) hall: Hall,
     pub(super) ports: Ports,
-    pub(super) post: Post,
+    pub(super) gate: Gate,
     pub(super) ahead: WriteAhead<Ahead>,
     /// `None`: nothing is recorded.
     pub(super) tape: Option<Tape>,
@@ -60,8 +60,9 @@ pub(super) struct Desk {
     pub(super) greeting: Greeting,
     pub(super) lookout: Lookout,
     pub(super) lines: BTreeMap<PortId, PortLine>,
-    /// The answers to commands, which are published after what the commands led to.
-    pub(super) answers: Vec<Message>,
+    /// What is to leave with the next batch, after the batch's events: announcements, and answers to commands and
+    /// questions.
+    pub(super) leaving: Vec<Leaving>,
     pub(super) storage: Storage,
     pub(super) situation: Situation,
     pub(super) day: Day,
@@ -86,8 +87,8 @@ pub(super) struct PortLine {
 pub(super) enum Ahead {
     /// Asking a board takes its changes away: what it said before must not be lost.
     Order(LineId, PortOrder),
-    /// What is kept and published follows from what is recorded.
-    Batch(Vec<Event>, Vec<Message>),
+    /// What is kept, and what leaves, follows from what is recorded.
+    Batch(Vec<Event>, Vec<Leaving>),
 }
 
 /// Why the desk has ended.
@@ -116,7 +117,7 @@ impl Desk {
             commands.go_on(journal);
             self.pairings.go_on(journal);
         }
-        self.post.open(journal, numbers);
+        self.gate.open(journal, numbers);
     }
 
     /// Publishes what comes before all else, with events that are not kept.
@@ -124,7 +125,13 @@ impl Desk {
         if let (Some(mqtt), Some(broker)) = (&mut self.mqtt, broker) {
             mqtt.send_unsent(broker.prefix());
         }
-        self.post.hold(self.time.now(), unkept, first);
+        let now = self.time.present();
+        if let Some(feeds) = &mut self.feeds {
+            feeds.take(now.time, &unkept);
+        }
+        let mut leaving = self.news();
+        leaving.extend(first.into_iter().map(Leaving::Message));
+        self.gate.hold(now, unkept, leaving);
     }
 
     /// Works until the program is stopped or a new day begins; then the desk is to be [closed](Self::close). `config` is
@@ -145,9 +152,9 @@ impl Desk {
         let mut scan = tokio::time::interval(SCAN_INTERVAL);
         scan.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut written = self.tape.as_ref().map(Tape::written);
-        let (mut kept, mut noted) = (self.post.kept(), self.post.noted());
+        let (mut kept, mut noted) = (self.gate.kept(), self.gate.noted());
         loop {
-            let due = self.poll_deadline().unwrap_or_else(|| self.time.now() + IDLE);
+            let (due, later) = self.poll_deadlines();
             tokio::select! {
                 biased;
                 _ = stop.come() => return Ok(Ended::Stopped),
@@ -157,7 +164,7 @@ impl Desk {
                 },
                 _ = scan.tick() => {
                     self.scan_ports();
-                    if self.day.is_over(self.time.now()) && self.post.is_empty() && self.late.is_none() {
+                    if self.day.is_over(self.time.present()) && self.gate.is_empty() && self.late.is_none() {
                         return Ok(Ended::NewDay);
                     }
                 }
@@ -166,8 +173,8 @@ impl Desk {
                 Ok(()) = noted.changed() => {}
                 Some(question) = asked(questions) => {
                     let at = (self.storage.state(), self.pairings.round());
-                    // Nobody waits any more if it took too long.
-                    let _ = question.send(self.situation.status(self.time.now(), at, &self.hall));
+                    let status = self.situation.status(self.time.now(), at, &self.hall);
+                    self.leaving.push(Leaving::Status(question, Box::new(status)));
                 }
                 prepared = answered(&mut self.late) => {
                     let started = prepared?.started;
@@ -181,12 +188,14 @@ impl Desk {
                         self.resend.answer(received, self.hall.names_of_boards());
                     }
                     let answer = commands.carry_out(self.time.now(), &mut self.hall, &self.pairings, said);
-                    self.answers.extend(answer);
+                    let answer = answer.map(|(asker, answer)| Leaving::Answer(asker, answer));
+                    self.leaving.extend(answer);
                 }
                 () = self.time.until(due) => {}
+                () = later.reached() => {}
             }
-            let now = self.time.now();
-            self.hall.advance(now);
+            let now = self.time.present();
+            self.hall.advance(now.time);
             self.settle(now);
         }
     }
@@ -195,20 +204,29 @@ impl Desk {
     fn pair(&mut self, read: Read) {
         let now = self.time.now();
         let paired = self.pairings.take(read);
-        if let Some(feeds) = &self.feeds {
+        if let Some(feeds) = &mut self.feeds {
             feeds.pair_if(now, paired);
         }
     }
 
-    fn poll_deadline(&self) -> Option<Timestamp> {
-        let deadlines = [
+    /// When something is due: of what goes by the times of events, and of what goes by the monotonic clock.
+    fn poll_deadlines(&self) -> (Timestamp, Moment) {
+        let now = self.time.present();
+        let of_events = [
             self.hall.poll_deadline(),
-            self.greeting.poll_deadline(),
             self.mqtt.as_ref().and_then(Mqtt::poll_deadline),
-            self.ahead.poll_deadline(),
-            self.post.poll_deadline(),
         ];
-        deadlines.into_iter().flatten().min()
+        let others = [
+            self.greeting.poll_deadline(),
+            self.ahead.poll_deadline(),
+            self.gate.poll_deadline(),
+        ];
+        let of_events = of_events.into_iter().flatten().min();
+        let others = others.into_iter().flatten().min();
+        (
+            of_events.unwrap_or_else(|| now.time + IDLE),
+            others.unwrap_or_else(|| now.moment + IDLE),
+        )
     }
 
     /// Looks for ports that have come or gone, and does what is due at each scan.
@@ -235,11 +253,12 @@ impl Desk {
             }
         }
         let ports = self.lines.values().map(|port_line| &*port_line.path);
-        if let Some(said) = self.lookout.look(self.time.now(), ports) {
+        if let Some(said) = self.lookout.look(moment(), ports) {
             tracing::info!("{said}");
         }
+        let now = self.time.present();
         if let Some(tape) = &mut self.tape {
-            tape.look(self.time.now());
+            tape.look(now);
         }
         self.pairings.look(self.time.now(), &mut self.hall);
         if let Some(feeds) = &mut self.feeds {
@@ -252,15 +271,21 @@ impl Desk {
         if let Some(mqtt) = &mut self.mqtt {
             let at = (self.storage.state(), self.pairings.round());
             let health = self.situation.health(at);
-            mqtt.announce(self.time.now(), &self.hall, health);
+            let announced = mqtt.announce(self.time.now(), &self.hall, health);
+            self.leaving.extend(announced.into_iter().map(Leaving::Message));
         }
         // Outside systemd this does nothing.
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Watchdog]);
     }
 
-    /// The computer's clock was set. Nobody has played meanwhile.
+    /// Follows a step of the computer's clock, which comes after everything that was due before it. No time passes in it.
     fn set_clock(&mut self, step: Step) {
         let Step { at, micros } = step;
+        self.hall.advance(at);
+        self.settle(Now {
+            time: at,
+            moment: moment(),
+        });
         let by = Duration::from_micros(micros.unsigned_abs());
         let (back, seconds) = (micros < 0, by.as_secs());
         if back {
@@ -270,7 +295,8 @@ impl Desk {
             if let Some(mqtt) = &mut self.mqtt {
                 mqtt.set_forward(by);
             }
-            if let Some(feeds) = &self.feeds {
+            self.situation.started = self.situation.started + by;
+            if let Some(feeds) = &mut self.feeds {
                 feeds.set_forward(at, by);
             }
         }
@@ -329,20 +355,21 @@ impl Desk {
         }
     }
 
-    /// Passes on what follows from the input: orders to the ports, events and messages to the post.
-    fn settle(&mut self, now: Timestamp) {
-        self.note_modes(now);
-        for (board, text) in self.greeting.due(now, |name| self.hall.board(name)) {
-            self.hall.show(now, &board, &text);
+    /// Passes on what follows from the input: orders to the ports; events, and what leaves with them, to the gate.
+    fn settle(&mut self, now: Now) {
+        let Now { time, moment } = now;
+        self.note_modes(time);
+        for (board, text) in self.greeting.due(moment, |name| self.hall.board(name)) {
+            self.hall.show(time, &board, &text);
         }
         let recorded = self.tape.as_ref().map_or(0, Tape::handed);
-        while let Some((line, bytes)) = self.hall.poll_write(now) {
+        while let Some((line, bytes)) = self.hall.poll_write(time) {
             let order = Ahead::Order(line, PortOrder::Write(bytes));
-            self.ahead.hold(now, recorded, order);
+            self.ahead.hold(moment, recorded, order);
         }
         while let Some((line, reason)) = self.hall.poll_close() {
             let order = Ahead::Order(line, PortOrder::Close(reason));
-            self.ahead.hold(now, recorded, order);
+            self.ahead.hold(moment, recorded, order);
         }
         let touched = self.hall.take_touched();
         let events = self.hall.take_events();
@@ -352,21 +379,29 @@ impl Desk {
             if matches!(event.kind, EventKind::BoardConnected { .. }) {
                 log::same_number(&event.board, self.hall.namesakes(&event.board));
             }
-            self.greeting.apply(event);
+            self.greeting.apply(moment, event);
             self.lookout.hear(&event.kind);
             self.day.hear(now);
             self.pairings.hear(event);
         }
-        self.broadcast(now, &events, &touched);
-        let mut messages = self.mqtt.as_mut().map_or_else(Vec::new, |mqtt| {
-            mqtt.messages(now, &events, &touched, &self.hall, &self.pairings)
+        self.broadcast(time, &events, &touched);
+        let mut leaving = self.news();
+        let messages = self.mqtt.as_mut().map_or_else(Vec::new, |mqtt| {
+            mqtt.messages(time, &events, &touched, &self.hall, &self.pairings)
         });
-        messages.append(&mut self.answers);
-        if !events.is_empty() || !messages.is_empty() {
-            self.ahead.hold(now, recorded, Ahead::Batch(events, messages));
+        leaving.extend(messages.into_iter().map(Leaving::Message));
+        leaving.append(&mut self.leaving);
+        if !events.is_empty() || !leaving.is_empty() {
+            self.ahead.hold(moment, recorded, Ahead::Batch(events, leaving));
         }
         self.let_go(now);
-        self.post.settle(now);
+        self.gate.settle(now);
+    }
+
+    /// The news since this was called last.
+    fn news(&mut self) -> Vec<Leaving> {
+        let news = self.feeds.as_mut().map(Feeds::take_held).unwrap_or_default();
+        news.into_iter().map(Leaving::News).collect()
     }
 
     /// Tells the broadcast what has happened.
@@ -382,12 +417,12 @@ impl Desk {
     }
 
     /// Lets go what need not wait for the tape any more.
-    fn let_go(&mut self, now: Timestamp) {
+    fn let_go(&mut self, now: Now) {
         let written = self.tape.as_ref().map_or(0, |tape| *tape.written().borrow());
-        while let Some(ahead) = self.ahead.poll(now, written) {
+        while let Some(ahead) = self.ahead.poll(now.moment, written) {
             match ahead {
                 Ahead::Order(line, order) => self.order(line, order),
-                Ahead::Batch(events, messages) => self.post.hold(now, events, messages),
+                Ahead::Batch(events, leaving) => self.gate.hold(now, events, leaving),
             }
         }
     }
@@ -444,24 +479,24 @@ impl Desk {
         for (_, port_line) in core::mem::take(&mut self.lines) {
             self.remove(&port_line, reason);
         }
-        let now = self.time.now();
+        let now = self.time.present();
         self.settle(now);
         if let Some(tape) = self.tape.take() {
             let (mut written, all) = (tape.written(), tape.handed());
             let wait = written.wait_for(|written| *written >= all);
             let _ = tokio::time::timeout(MAX_FINISH / 3, wait).await;
             self.let_go_all(now);
-            tokio::join!(tape.finish(MAX_FINISH), self.post.finish(now, MAX_FINISH));
+            tokio::join!(tape.finish(MAX_FINISH), self.gate.finish(now, MAX_FINISH));
         } else {
             self.let_go_all(now);
-            self.post.finish(now, MAX_FINISH).await;
+            self.gate.finish(now, MAX_FINISH).await;
         }
     }
 
-    fn let_go_all(&mut self, now: Timestamp) {
-        while let Some(ahead) = self.ahead.poll(now, u64::MAX) {
-            if let Ahead::Batch(events, messages) = ahead {
-                self.post.hold(now, events, messages);
+    fn let_go_all(&mut self, now: Now) {
+        while let Some(ahead) = self.ahead.poll(now.moment, u64::MAX) {
+            if let Ahead::Batch(events, leaving) = ahead {
+                self.gate.hold(now, events, leaving);
             }
         }
     }

@@ -3,18 +3,19 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use kiebitz_hardware::{SessionSettings, Timestamp};
+use kiebitz_hardware::SessionSettings;
 
 use crate::config::{ClockMessages, ClockText};
 use crate::events::{Event, EventKind};
 use crate::hall::Board;
+use crate::system_time::Moment;
 
 /// Texts for the clocks' displays, one after another, and none during a game.
 #[derive(Debug)]
 pub(super) struct Greeting {
     settings: ClockMessages,
     /// By board: when the next text is due, and those still to be shown.
-    waiting: BTreeMap<String, (Timestamp, VecDeque<ClockText>)>,
+    waiting: BTreeMap<String, (Moment, VecDeque<ClockText>)>,
 }
 
 /// Time from one text to the next: as long as a clock shows each, and a second more.
@@ -34,11 +35,11 @@ impl Greeting {
     }
 
     /// A clock that is connected gets the texts; one whose game begins is left alone.
-    pub(super) fn apply(&mut self, event: &Event) {
+    pub(super) fn apply(&mut self, now: Moment, event: &Event) {
         match event.kind {
             EventKind::ClockConnected {} if self.settings.enabled => {
                 let texts = self.settings.show.iter().copied().collect();
-                self.waiting.insert(event.board.clone(), (event.ts, texts));
+                self.waiting.insert(event.board.clone(), (now, texts));
             }
             EventKind::GameStarted { .. } | EventKind::ClockDisconnected {} => {
                 self.waiting.remove(&event.board);
@@ -47,14 +48,14 @@ impl Greeting {
         }
     }
 
-    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+    pub(super) fn poll_deadline(&self) -> Option<Moment> {
         self.waiting.values().map(|(due, _)| *due).min()
     }
 
     /// The texts that are due, with their boards.
     pub(super) fn due<'b>(
         &mut self,
-        now: Timestamp,
+        now: Moment,
         board: impl Fn(&str) -> Option<&'b Board>,
     ) -> Vec<(String, String)> {
         let mut shown = Vec::new();

@@ -22,8 +22,8 @@ pub(super) const WAITING: usize = 16;
 /// The answer while the program starts.
 const STARTS: &str =
     "kiebitz is starting: it takes up the games from its recordings, and watches the boards after that\n";
-/// The desk answers within that, or it does not work.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The daemon answers within this time: the answer waits for the disk for up to 3 s.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Serves at this address, in a task of its own, which asks its `questions`. While the program `starts`, nobody answers
 /// those.

@@ -2,17 +2,16 @@
 
 use core::time::Duration;
 
-use kiebitz_hardware::Timestamp;
-
 use crate::events::EventKind;
+use crate::system_time::Moment;
 
 /// Waits for the first board. Once one has come, or something was said, it is silent.
 #[derive(Debug, Default)]
 pub(super) struct Lookout {
     /// `None`: nobody is waited for any more.
-    since: Option<Timestamp>,
+    since: Option<Moment>,
     /// Since when there has been a port.
-    port_since: Option<Timestamp>,
+    port_since: Option<Moment>,
 }
 
 /// What is plugged in is found within a second.
@@ -24,7 +23,7 @@ const NAMED: usize = 3;
 
 impl Lookout {
     /// Begins to wait.
-    pub(super) fn new(now: Timestamp) -> Self {
+    pub(super) fn new(now: Moment) -> Self {
         Self {
             since: Some(now),
             port_since: None,
@@ -46,18 +45,18 @@ impl Lookout {
     /// What there is to say now, with these ports.
     pub(super) fn look<'p>(
         &mut self,
-        now: Timestamp,
+        now: Moment,
         ports: impl IntoIterator<Item = &'p str>,
     ) -> Option<String> {
         let since = self.since?;
         let ports: Vec<&str> = ports.into_iter().collect();
         if ports.is_empty() {
             self.port_since = None;
-            let waited = now.saturating_duration_since(since) >= NO_PORT_AFTER;
+            let waited = now.since(since) >= NO_PORT_AFTER;
             return waited.then(|| self.say(NO_PORT.to_owned()));
         }
         let port_since = *self.port_since.get_or_insert(now);
-        let waited = now.saturating_duration_since(port_since) >= NO_ANSWER_AFTER;
+        let waited = now.since(port_since) >= NO_ANSWER_AFTER;
         waited.then(|| self.say(no_answer(&ports)))
     }
 
@@ -87,8 +86,8 @@ fn no_answer(ports: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    fn at(seconds: i64) -> Timestamp {
-        Timestamp::from_micros(1_000_000_000_000 + seconds * 1_000_000)
+    fn at(seconds: i64) -> Moment {
+        Moment::after(Duration::from_secs(seconds.unsigned_abs()))
     }
 
     fn connected() -> EventKind {

@@ -12,6 +12,7 @@ mod commands;
 mod day;
 mod delays;
 mod desk;
+mod gate;
 mod greeting;
 mod http;
 mod keeper;
@@ -25,7 +26,6 @@ mod pairings;
 mod past;
 mod patience;
 mod ports;
-mod post;
 mod recall;
 mod reload;
 mod resend;
@@ -59,11 +59,12 @@ use crate::output::mqtt::{Courier, MqttConfig, Outbox};
 use crate::output::reports::Reports;
 use crate::output::status::Question;
 use crate::progress::Progress;
-use crate::system_time::{self, LiveTime, wall_time};
+use crate::system_time::{self, LiveTime, moment, wall_time};
 use beginning::{PendingLock, Preparation, Prepared};
 use commands::Commands;
 use day::Day;
 use desk::{Desk, Ended, Late};
+use gate::{Gate, Way};
 use greeting::Greeting;
 use keeper::{Keeper, KeeperThread, OUTPUT, Work};
 use lock::StateLock;
@@ -73,7 +74,6 @@ use numbers::Numbers;
 use pairings::Pairings;
 use patience::{MAX_WAIT, Waited, beside};
 use ports::Ports;
-use post::Post;
 use reload::Reload;
 use resend::Resend;
 use situation::Situation;
@@ -209,7 +209,7 @@ impl Daemon {
             beginning,
             abandoned: Arc::clone(&abandoned),
             progress: progress.clone(),
-            feeds: self.feeds.clone(),
+            feeds: self.feeds.as_ref().map(Feeds::of_stored),
         };
         let prepared = beside("start", move || preparation.prepare())?;
         let (prepared, late) = match patience::wait(stop, prepared, at_most, &progress).await? {
@@ -228,7 +228,7 @@ impl Daemon {
                 "kiebitz is watching; journal and recordings are in {}",
                 state.display()
             );
-            desk.lookout = Lookout::new(desk.time.now());
+            desk.lookout = Lookout::new(moment());
         }
         self.starts.store(false, Ordering::Relaxed);
         // Outside systemd this does nothing.
@@ -286,7 +286,7 @@ impl Daemon {
             work: Work::default(),
         })?;
         let pairings = Pairings::start(config)?;
-        if let Some(feeds) = &self.feeds {
+        if let Some(feeds) = &mut self.feeds {
             for (board, events) in past {
                 feeds.resume(time.now(), board, events);
             }
@@ -294,20 +294,25 @@ impl Daemon {
                 feeds.pair(time.now(), Arc::default());
             }
         }
+        let way = Way {
+            outbox: self.outbox.clone(),
+            outlet: self.feeds.as_ref().map(Feeds::outlet),
+        };
+        let now = time.present();
         let mut desk = Desk {
-            feeds: self.feeds.clone(),
+            feeds: self.feeds.as_ref().map(Feeds::behind_gate),
             pairings,
             resend: Resend::new(config, self.outbox.clone()),
             hall: started.hall,
             ports,
-            post: Post::new(keeper, numbers, self.outbox.clone(), self.storage.clone()),
+            gate: Gate::new(keeper, numbers, way, self.storage.clone()),
             ahead: WriteAhead::default(),
             tape,
             mqtt,
             greeting: Greeting::new(config.clock_messages.clone()),
             lookout: Lookout::default(),
             lines: BTreeMap::new(),
-            answers: Vec::new(),
+            leaving: Vec::new(),
             storage: self.storage.clone(),
             situation: Situation {
                 host: config.host(),
@@ -316,7 +321,7 @@ impl Daemon {
                 outbox: self.outbox.clone(),
                 reports: self.reports.clone(),
             },
-            day: Day::new(time.now(), system_time::local_zone()),
+            day: Day::new(now, system_time::local_zone()),
             time,
             late,
         };

@@ -153,14 +153,14 @@ impl Mqtt {
         self.publisher.delay_by(|board| self.delays.of(board));
     }
 
-    /// The computer's clock was set forward by `by`.
+    /// The computer's clock was set forward by `by`. Everything that waits waits as long as it would have.
     pub(super) fn set_forward(&mut self, by: core::time::Duration) {
         self.publisher.set_forward(by);
     }
 
-    /// Announces which boards there are and how they are, and what kiebitz depends on, the disks above all: when that has
-    /// changed, and every minute. It does not wait for the journal.
-    pub(super) fn announce(&mut self, now: Timestamp, hall: &Hall, health: DaemonHealth) {
+    /// Which boards there are and how they are, and what kiebitz depends on, the disks above all: when that has changed, and
+    /// every minute.
+    pub(super) fn announce(&mut self, now: Timestamp, hall: &Hall, health: DaemonHealth) -> Vec<Message> {
         let boards = hall.boards().filter(|board| !board.is_forgotten());
         let boards = boards.map(|board| board.name().to_owned()).collect();
         let mut messages = Vec::from_iter(self.publisher.announce(now, boards, Some(health)));
@@ -169,9 +169,7 @@ impl Mqtt {
             let heard = hall.board(board).and_then(Board::heard);
             LineHealth::new(heard, hall.counters(board))
         }));
-        if !messages.is_empty() {
-            self.outbox.publish(messages);
-        }
+        messages
     }
 
     /// Whether a board is published: not one whose name makes no topic.

@@ -47,11 +47,11 @@ impl Recall {
     /// # Errors
     ///
     /// Returns the command if too many wait already.
-    pub(super) fn ask(&self, game: String, asked: Asked) -> Result<(), Asked> {
+    pub(super) fn ask(&self, game: String, asked: Asked) -> Result<(), Box<Asked>> {
         let sent = self.asks.try_send((game, Box::new(asked)));
         sent.map_err(|error| {
             let (TrySendError::Full((_, asked)) | TrySendError::Disconnected((_, asked))) = error;
-            *asked
+            asked
         })
     }
 

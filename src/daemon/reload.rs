@@ -231,10 +231,10 @@ impl Desk {
                 mqtt.reconfigure(&change.config);
             }
             self.hall.reconfigure(now, crate::restart::names(&change.config));
-            self.post.note(Run::reloaded(now, &change.config.of_boards));
+            self.gate.note(Run::reloaded(now, &change.config.of_boards));
             log::modes(&change.config);
             self.pairings.configure(&change.config);
-            if let Some(feeds) = &self.feeds {
+            if let Some(feeds) = &mut self.feeds {
                 feeds.rename(now, EventFacts::of(&change.config.event));
             }
             for (before, name) in renamed(config, &change.config) {

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use super::storage::Storage;
 use crate::config::Config;
-use crate::system_time::{self, LiveTime};
+use crate::system_time::{self, LiveTime, Moment, Now};
 
 /// Takes bytes for the recorder. A thread that waits for a disk which does not answer is left behind in the end.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(super) struct Tape {
     missed: BTreeMap<String, u64>,
     storage: Storage,
     /// How far the system had them when that was last asked and was not all, and since when it has not come further.
-    behind: Option<(u64, Timestamp)>,
+    behind: Option<(u64, Moment)>,
     silent: bool,
 }
 
@@ -130,17 +130,17 @@ impl Tape {
     }
 
     /// Says so when the disk does not answer, or does again.
-    pub(super) fn look(&mut self, now: Timestamp) {
+    pub(super) fn look(&mut self, now: Now) {
         let written = *self.written.borrow();
         let since = match self.behind {
             Some((before, since)) if before == written => since,
-            _ => now,
+            _ => now.moment,
         };
         self.behind = (written < self.handed).then_some((written, since));
-        let silent = self.behind.is_some() && now >= since + PATIENCE;
+        let silent = self.behind.is_some() && now.moment >= since + PATIENCE;
         if silent && !self.silent {
             tracing::error!("not recording: the disk does not answer; boards and games go on");
-            self.storage.recording_is_silent(now);
+            self.storage.recording_is_silent(now.time);
         } else if self.silent && !silent {
             tracing::info!("the disk of the recordings answers again");
             self.storage.recording_is_well();

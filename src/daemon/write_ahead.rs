@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use kiebitz_hardware::Timestamp;
+use crate::system_time::Moment;
 
 /// Things in order, each held until the tape has written up to a number.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(super) struct WriteAhead<T> {
 
 #[derive(Debug)]
 struct Waiting<T> {
-    since: Timestamp,
+    since: Moment,
     after: u64,
     thing: T,
 }
@@ -34,7 +34,7 @@ impl<T> Default for WriteAhead<T> {
 
 impl<T> WriteAhead<T> {
     /// Holds something until the tape has written `after` chunks.
-    pub(super) fn hold(&mut self, now: Timestamp, after: u64, thing: T) {
+    pub(super) fn hold(&mut self, now: Moment, after: u64, thing: T) {
         self.waiting.push_back(Waiting {
             since: now,
             after,
@@ -48,12 +48,12 @@ impl<T> WriteAhead<T> {
     }
 
     /// When something is let go that has waited too long.
-    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+    pub(super) fn poll_deadline(&self) -> Option<Moment> {
         self.waiting.front().map(|waiting| waiting.since + MAX_WAIT)
     }
 
     /// The next thing that need not wait any more, now that the tape has written so many chunks.
-    pub(super) fn poll(&mut self, now: Timestamp, written: u64) -> Option<T> {
+    pub(super) fn poll(&mut self, now: Moment, written: u64) -> Option<T> {
         let first = self.waiting.front()?;
         if self.given_up_until.is_some_and(|until| written >= until) {
             self.given_up_until = None;
@@ -72,10 +72,8 @@ impl<T> WriteAhead<T> {
 mod tests {
     use super::*;
 
-    const START: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
-
-    fn at(ms: u64) -> Timestamp {
-        START + Duration::from_millis(ms)
+    fn at(ms: u64) -> Moment {
+        Moment::after(Duration::from_millis(ms))
     }
 
     #[test]

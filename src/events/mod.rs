@@ -12,6 +12,8 @@ mod resumable;
 mod time;
 mod words;
 
+use core::time::Duration;
+
 use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
@@ -367,6 +369,18 @@ impl EventKind {
                 ..
             }
         )
+    }
+
+    /// By how much the computer's clock was set forward; `None`: it was not, or this says nothing of it.
+    #[must_use]
+    pub(crate) fn clock_set_forward(&self) -> Option<Duration> {
+        let Self::TimeSet { by_ms } = self else {
+            return None;
+        };
+        u64::try_from(*by_ms)
+            .ok()
+            .filter(|ms| *ms > 0)
+            .map(Duration::from_millis)
     }
 
     /// Gives the times in it, which are all from before it was published, as `then` has them.

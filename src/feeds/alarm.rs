@@ -91,7 +91,8 @@ struct Teller {
     output: String,
     way: Way,
     alarms: Alarms,
-    now: Timestamp,
+    /// `None`: nothing was heard yet.
+    now: Option<Timestamp>,
     language: Language,
     notes: PathBuf,
     reports: Reports,
@@ -122,7 +123,7 @@ impl Teller {
             alarms: Alarms::new(around.language, &settings.kinds, notes::read(&notes)),
             output,
             way,
-            now: wall_time(),
+            now: None,
             language: around.language,
             notes,
             reports: around.reports,
@@ -130,8 +131,9 @@ impl Teller {
     }
 
     fn hear(&mut self, now: Timestamp, news: &News) {
-        self.now = self.now.max(now);
+        self.now = self.now.max(Some(now));
         match news {
+            News::SetForward(by) => self.alarms.set_forward(now, *by),
             News::Events(events) => events.iter().for_each(|event| self.alarms.take(event)),
             News::Past(board, events) => self.alarms.resume(board, events),
             News::Tick => {
@@ -146,10 +148,11 @@ impl Teller {
 
     /// Tells what is next, if anything is. Returns whether something was, or how long to wait if it was not taken.
     async fn tell(&mut self) -> Result<bool, Duration> {
-        let change = self.alarms.changes(self.now).into_iter().next();
+        let Some(now) = self.now else { return Ok(false) };
+        let change = self.alarms.changes(now).into_iter().next();
         let is_any = change.is_some();
         if let Some(change) = change {
-            self.bring(&change).await?;
+            self.bring(now, &change).await?;
             self.alarms.note(change);
             if let Err(error) = notes::write(&self.notes, self.alarms.told()) {
                 let notes = self.notes.display();
@@ -162,10 +165,10 @@ impl Teller {
         Ok(is_any)
     }
 
-    async fn bring(&mut self, change: &Change) -> Result<(), Duration> {
+    async fn bring(&mut self, now: Timestamp, change: &Change) -> Result<(), Duration> {
         let (address, body) = match &mut self.way {
             Way::Ntfy(topic, address) => (address, for_ntfy(topic, change, self.language)),
-            Way::Webhook(address) => (address, for_programs(change, self.now)),
+            Way::Webhook(address) => (address, for_programs(change, now)),
             // It shows what there is.
             Way::Lamp(_) => return Ok(()),
         };

@@ -95,6 +95,7 @@ impl Host {
             News::Sight(sight) => self.desk.see((**sight).clone()),
             News::Pairings(Some(tournament)) => self.desk.pair(Arc::clone(tournament)),
             News::Round(round) => self.desk.seat(*round),
+            News::Kept(kept) | News::Journals(kept) => self.desk.keep(*kept),
             // The clock is part of what is seen of a board, and nothing is held.
             News::Clock(..)
             | News::Serial(..)
@@ -112,6 +113,7 @@ impl Host {
                 Change::Board(news) => message("board", &news),
                 Change::Gone(board) => message("gone", &board),
                 Change::Pairings(pairings) => message("pairings", &pairings),
+                Change::Kept(kept) => message("kept", &kept),
             };
             self.pages.retain(|page| page.try_send(message.clone()).is_ok());
         }

@@ -45,8 +45,8 @@ enum Look {
 const ASKS: usize = 64;
 /// So much may wait for a client: what all its boards show at once, and then some.
 const WAITING: usize = 1024;
-/// The desk answers within that, or it does not work.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The daemon answers within this time: the answer waits for the disk for up to 3 s.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Starts the tasks. Must be called within a runtime.
 pub(super) fn start(
@@ -118,6 +118,8 @@ impl Host {
             | News::Round(_)
             | News::SetForward(_)
             | News::Restart(_)
+            | News::Kept(_)
+            | News::Journals(_)
             | News::Tick => {}
         }
     }

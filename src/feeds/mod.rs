@@ -62,22 +62,38 @@ enum News {
     SetForward(Duration),
     /// The recordings are played back, and boards are watched after that; or they are watched.
     Restart(bool),
+    /// Whether the journal has all events that were told, and those that follow.
+    Kept(bool),
+    /// Whether the journals of all daemons that a hub hears take events.
+    Journals(bool),
     /// Time passes.
     Tick,
 }
 
-/// Tells the tasks what happens.
-#[derive(Debug, Clone)]
+/// Makes the news of what happens, and tells them to the tasks, at once or [when they may leave](Self::behind_gate).
+#[derive(Debug)]
 pub(crate) struct Feeds {
-    news: Vec<mpsc::UnboundedSender<(Timestamp, Arc<News>)>>,
+    outlet: Outlet,
+    /// News that have not left yet; `None`: they leave at once.
+    held: Option<Vec<HeldNews>>,
     reports: Reports,
     /// The last reading of each clock that was told.
     clocks: BTreeMap<String, ClockPicture>,
     /// The round that was told.
     round: Option<u32>,
+    /// What was told of the journals of a hub's daemons.
+    kept: bool,
     /// How each board was when that was told; `None`: nobody wants to know.
     sights: Option<BTreeMap<String, Sight>>,
 }
+
+/// Tells the tasks.
+#[derive(Debug, Clone)]
+pub(crate) struct Outlet(Vec<mpsc::UnboundedSender<(Timestamp, Arc<News>)>>);
+
+/// News that the tasks have not been told yet.
+#[derive(Debug)]
+pub(crate) struct HeldNews(Timestamp, News);
 
 /// The tasks, to be waited for at the end.
 #[derive(Debug)]
@@ -269,13 +285,47 @@ impl Feeds {
             livechess::start(settings, facts.clone(), told, hall.setups);
         }
         let feeds = Self {
-            news,
+            outlet: Outlet(news),
+            held: None,
             reports,
             clocks: BTreeMap::new(),
             round: None,
+            kept: true,
             sights: wants_sights.then(BTreeMap::new),
         };
         (feeds, FeedTasks { tasks })
+    }
+
+    /// The same, with news that are [taken](Self::take_held) and told through the [outlet](Self::outlet).
+    pub(crate) fn behind_gate(&self) -> Self {
+        self.with(Some(Vec::new()))
+    }
+
+    /// The same, for what the journal has already: its news leave at once.
+    pub(crate) fn of_stored(&self) -> Self {
+        self.with(None)
+    }
+
+    fn with(&self, held: Option<Vec<HeldNews>>) -> Self {
+        Self {
+            outlet: self.outlet.clone(),
+            held,
+            reports: self.reports.clone(),
+            clocks: self.clocks.clone(),
+            round: self.round,
+            kept: self.kept,
+            sights: self.sights.clone(),
+        }
+    }
+
+    /// The news since this was called last, in their order.
+    pub(crate) fn take_held(&mut self) -> Vec<HeldNews> {
+        self.held.as_mut().map(core::mem::take).unwrap_or_default()
+    }
+
+    /// Where the tasks are told.
+    pub(crate) fn outlet(&self) -> Outlet {
+        self.outlet.clone()
     }
 
     /// How the places fare.
@@ -284,7 +334,7 @@ impl Feeds {
     }
 
     /// Events that were published by `now`.
-    pub(crate) fn take(&self, now: Timestamp, events: &[Event]) {
+    pub(crate) fn take(&mut self, now: Timestamp, events: &[Event]) {
         if !events.is_empty() {
             self.tell(now, News::Events(events.to_vec()));
         }
@@ -300,7 +350,7 @@ impl Feeds {
     }
 
     /// A board's serial number.
-    pub(crate) fn know(&self, now: Timestamp, board: &str, serial: Option<String>) {
+    pub(crate) fn know(&mut self, now: Timestamp, board: &str, serial: Option<String>) {
         if let Some(serial) = serial {
             self.tell(now, News::Serial(board.to_owned(), serial));
         }
@@ -322,23 +372,23 @@ impl Feeds {
     }
 
     /// What the journal has of a board, as it was at `now`.
-    pub(crate) fn resume(&self, now: Timestamp, board: String, events: Vec<Event>) {
+    pub(crate) fn resume(&mut self, now: Timestamp, board: String, events: Vec<Event>) {
         self.tell(now, News::Past(board, events));
     }
 
     /// The recordings are played back from `now` on, and boards are watched after that; or, if not `restarts`, they are
     /// watched.
-    pub(crate) fn restart(&self, now: Timestamp, restarts: bool) {
+    pub(crate) fn restart(&mut self, now: Timestamp, restarts: bool) {
         self.tell(now, News::Restart(restarts));
     }
 
     /// These are the pairings from now on.
-    pub(crate) fn pair(&self, now: Timestamp, tournament: Arc<Tournament>) {
+    pub(crate) fn pair(&mut self, now: Timestamp, tournament: Arc<Tournament>) {
         self.tell(now, News::Pairings(Some(tournament)));
     }
 
     /// The same where they could be read; else those before hold.
-    pub(crate) fn pair_if(&self, now: Timestamp, tournament: Option<Arc<Tournament>>) {
+    pub(crate) fn pair_if(&mut self, now: Timestamp, tournament: Option<Arc<Tournament>>) {
         self.tell(now, News::Pairings(tournament));
     }
 
@@ -350,27 +400,81 @@ impl Feeds {
         }
     }
 
+    /// Whether the journals of all daemons that a hub hears take events.
+    pub(crate) fn keep(&mut self, now: Timestamp, kept: bool) {
+        if self.kept != kept {
+            self.kept = kept;
+            self.tell(now, News::Journals(kept));
+        }
+    }
+
     /// The event is called otherwise from now on.
-    pub(crate) fn rename(&self, now: Timestamp, facts: EventFacts) {
+    pub(crate) fn rename(&mut self, now: Timestamp, facts: EventFacts) {
         self.tell(now, News::Facts(facts));
     }
 
     /// The computer's clock was set forward by `by`.
-    pub(crate) fn set_forward(&self, now: Timestamp, by: Duration) {
+    pub(crate) fn set_forward(&mut self, now: Timestamp, by: Duration) {
         self.tell(now, News::SetForward(by));
     }
 
     /// Time has come to `now`.
-    pub(crate) fn tick(&self, now: Timestamp) {
+    pub(crate) fn tick(&mut self, now: Timestamp) {
         self.tell(now, News::Tick);
     }
 
-    fn tell(&self, now: Timestamp, news: News) {
+    fn tell(&mut self, now: Timestamp, news: News) {
+        let news = HeldNews(now, news);
+        match &mut self.held {
+            Some(held) => held.push(news),
+            None => self.outlet.tell(news),
+        }
+    }
+}
+
+#[cfg(test)]
+impl HeldNews {
+    /// News of events; of none, that time passes.
+    pub(crate) fn of(now: Timestamp, events: &[Event]) -> Self {
+        match events {
+            [] => Self(now, News::Tick),
+            events => Self(now, News::Events(events.to_vec())),
+        }
+    }
+}
+
+impl Outlet {
+    /// Tells the tasks.
+    pub(crate) fn tell(&self, HeldNews(now, news): HeldNews) {
         let news = Arc::new(news);
-        for task in &self.news {
+        for task in &self.0 {
             // The task lives as long as somebody can tell it something.
             let _ = task.send((now, Arc::clone(&news)));
         }
+    }
+
+    /// Says whether the journal has all events that were told, and those that follow.
+    pub(crate) fn say_kept(&self, now: Timestamp, kept: bool) {
+        self.tell(HeldNews(now, News::Kept(kept)));
+    }
+
+    /// An outlet on which a test hears every event, and whether events are kept.
+    #[cfg(test)]
+    pub(crate) fn heard() -> (Self, impl FnMut() -> Vec<String>) {
+        let (sender, mut told) = mpsc::unbounded_channel::<(Timestamp, Arc<News>)>();
+        let hear = move || {
+            let mut heard = Vec::new();
+            while let Ok((_, news)) = told.try_recv() {
+                match &*news {
+                    News::Events(events) => heard.extend(events.iter().map(|event| event.seq.to_string())),
+                    News::Kept(kept) => heard.push(format!("kept {kept}")),
+                    News::Tick => heard.push("tick".to_owned()),
+                    _ => {}
+                }
+            }
+            heard
+        };
+        (Self(vec![sender]), hear)
     }
 }
 
@@ -465,7 +569,12 @@ impl Follower {
                 News::Facts(facts) => show.rename(facts.clone()),
                 News::SetForward(by) => show.set_forward(*by),
                 News::Restart(restarts) => show.restart(*restarts),
-                News::Pairings(None) | News::Round(_) | News::Sight(_) | News::Tick => {}
+                News::Pairings(None)
+                | News::Round(_)
+                | News::Sight(_)
+                | News::Kept(_)
+                | News::Journals(_)
+                | News::Tick => {}
             }
         }
     }

@@ -7,7 +7,9 @@ use anyhow::Result;
 use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
 
+use super::clocks::Clocks;
 use crate::events::some_time;
+use crate::system_time::{Moment, Now};
 
 /// All daemons that were heard of.
 #[derive(Debug, Default)]
@@ -15,17 +17,20 @@ pub(super) struct Daemons {
     /// By hall and host.
     known: BTreeMap<(usize, String), Daemon>,
     /// Since when the broker is not connected; `None`: it is.
-    cut_off: Option<Timestamp>,
+    cut_off: Option<Moment>,
     /// The round that a daemon has begun last.
     round: Option<u32>,
+    pub(super) clocks: Clocks,
 }
 
 #[derive(Debug)]
 struct Daemon {
     is_online: bool,
     /// When it was heard of last.
-    heard: Timestamp,
+    heard: Moment,
     round: Option<u32>,
+    /// Its journal takes events.
+    keeps: bool,
 }
 
 /// What matters here of `daemons/HOST/state`.
@@ -36,6 +41,12 @@ struct State {
     #[serde(default, deserialize_with = "some_time")]
     as_of: Option<Timestamp>,
     round: Option<u32>,
+    journal: Option<Keeping>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Keeping {
+    ok: bool,
 }
 
 /// A daemon says every minute that it is there.
@@ -49,20 +60,30 @@ impl Daemons {
     /// # Errors
     ///
     /// When it cannot be read.
-    pub(super) fn hear(&mut self, now: Timestamp, hall: usize, payload: &[u8], retained: bool) -> Result<()> {
+    pub(super) fn hear(&mut self, now: Now, hall: usize, payload: &[u8], retained: bool) -> Result<()> {
         if payload.is_empty() {
             return Ok(());
         }
         let said: State = serde_json::from_slice(payload)?;
         // Its clock may be wrong: what comes now is of now.
-        let heard = said.as_of.filter(|_| retained).map_or(now, |at| at.min(now));
+        let age = said.as_of.filter(|_| retained);
+        let age = age.map(|at| now.time.saturating_duration_since(at));
+        let heard = now.moment.before(age.unwrap_or_default());
+        let host = (hall, said.host.clone());
+        match said.as_of {
+            Some(at) if retained => self.clocks.hear(now.time, host, at, false),
+            Some(at) => self.clocks.set(now.time, host, at),
+            None => self.clocks.forget(&host),
+        }
         let daemon = self.known.entry((hall, said.host)).or_insert(Daemon {
             is_online: false,
             heard,
             round: None,
+            keeps: true,
         });
         daemon.is_online = said.state == "online";
         daemon.heard = heard;
+        daemon.keeps = said.journal.is_none_or(|journal| journal.ok);
         if said.round.is_some() && said.round != daemon.round {
             daemon.round = said.round;
             // At the start they come in any order, and the one that has gone furthest counts.
@@ -76,7 +97,7 @@ impl Daemons {
     }
 
     /// The broker is connected, or not any more.
-    pub(super) fn connect(&mut self, now: Timestamp, is_connected: bool) {
+    pub(super) fn connect(&mut self, now: Moment, is_connected: bool) {
         self.cut_off = match (is_connected, self.cut_off) {
             (true, _) => None,
             (false, since) => since.or(Some(now)),
@@ -94,7 +115,7 @@ impl Daemons {
     }
 
     /// Whether a daemon is there at `now`, as far as anybody knows. One that says nothing of itself may be.
-    pub(super) fn is_there(&self, now: Timestamp, hall: usize, host: &str) -> bool {
+    pub(super) fn is_there(&self, now: Moment, hall: usize, host: &str) -> bool {
         let is_cut_off = self.cut_off.is_some_and(|since| now >= since + CUT_OFF);
         let daemon = self.known.get(&(hall, host.to_owned()));
         let is_heard = daemon.is_none_or(|daemon| daemon.is_online && now < daemon.heard + SILENCE);
@@ -107,6 +128,13 @@ impl Daemons {
         daemon.is_some_and(|daemon| !daemon.is_online)
     }
 
+    /// Whether the journals of all daemons that are online take events, as far as they have said.
+    pub(super) fn keep(&self) -> bool {
+        self.known
+            .values()
+            .all(|daemon| daemon.keeps || !daemon.is_online)
+    }
+
     /// The round whose pairings boards get; `None`: nobody has said so.
     pub(super) const fn round(&self) -> Option<u32> {
         self.round
@@ -117,12 +145,19 @@ impl Daemons {
 mod tests {
     use super::*;
 
-    fn at(seconds: u64) -> Timestamp {
-        Timestamp::from_micros(1_795_269_600_000_000) + Duration::from_secs(seconds)
+    fn at(seconds: u64) -> Moment {
+        Moment::after(Duration::from_secs(seconds))
+    }
+
+    fn now(seconds: u64) -> Now {
+        Now {
+            time: Timestamp::from_micros(1_795_269_600_000_000) + Duration::from_secs(seconds),
+            moment: at(seconds),
+        }
     }
 
     fn online(round: u32) -> Vec<u8> {
-        let as_of = crate::events::time_text(at(0));
+        let as_of = crate::events::time_text(now(0).time);
         format!("{{\"state\":\"online\",\"host\":\"pi\",\"version\":\"0.1.0\",\"as_of\":\"{as_of}\",\"round\":{round}}}")
             .into_bytes()
     }
@@ -142,34 +177,50 @@ mod tests {
             daemons.is_there(at(0), 0, "pi"),
             "one that says nothing of itself"
         );
-        daemons.hear(at(60), 0, &online(1), false).expect("understood");
+        daemons.hear(now(60), 0, &online(1), false).expect("understood");
         assert!(daemons.is_there(at(184), 0, "pi"));
         assert!(!daemons.is_there(at(185), 0, "pi"));
         assert!(!daemons.is_gone(0, "pi"), "it may be there all the same");
-        daemons.hear(at(190), 0, &online(1), false).expect("understood");
-        daemons.hear(at(191), 0, OFFLINE, false).expect("understood");
+        daemons.hear(now(190), 0, &online(1), false).expect("understood");
+        daemons.hear(now(191), 0, OFFLINE, false).expect("understood");
         assert!(!daemons.is_there(at(191), 0, "pi") && daemons.is_gone(0, "pi"));
         assert!(daemons.is_there(at(191), 1, "pi"), "another hall's");
         daemons
-            .hear(at(192), 0, br#"{"state":"online","host":"pi"}"#, false)
+            .hear(now(192), 0, br#"{"state":"online","host":"pi"}"#, false)
             .expect("understood");
         assert!(daemons.is_there(at(192), 0, "pi"));
     }
 
     #[test]
+    fn a_journal_that_fails_is_known_until_its_daemon_goes_or_the_disk_answers() {
+        let mut daemons = world();
+        daemons.hear(now(0), 0, &online(1), false).expect("understood");
+        assert!(daemons.keep());
+        for rest in [r#""ok":true"#, r#""ok":false,"problem":"full""#] {
+            let state = format!(r#"{{"state":"online","host":"pi","journal":{{{rest}}}}}"#);
+            daemons
+                .hear(now(1), 0, state.as_bytes(), false)
+                .expect("understood");
+            assert_eq!(daemons.keep(), rest.contains("true"));
+        }
+        daemons.hear(now(2), 0, OFFLINE, false).expect("understood");
+        assert!(daemons.keep());
+    }
+
+    #[test]
     fn what_the_broker_has_kept_is_as_old_as_it_says() {
         let mut daemons = world();
-        daemons.hear(at(3600), 0, &online(1), true).expect("understood");
+        daemons.hear(now(3600), 0, &online(1), true).expect("understood");
         assert!(!daemons.is_there(at(3600), 0, "pi"));
         // It was said now, whatever its clock says.
-        daemons.hear(at(3601), 0, &online(1), false).expect("understood");
+        daemons.hear(now(3601), 0, &online(1), false).expect("understood");
         assert!(daemons.is_there(at(3601), 0, "pi"));
     }
 
     #[test]
     fn without_the_broker_nobody_is_there_after_a_moment() {
         let mut daemons = world();
-        daemons.hear(at(0), 0, &online(1), false).expect("understood");
+        daemons.hear(now(0), 0, &online(1), false).expect("understood");
         daemons.connect(at(20), false);
         daemons.connect(at(25), false);
         assert!(!daemons.are_connected());
@@ -183,14 +234,14 @@ mod tests {
     fn the_round_is_the_one_that_was_begun_last() {
         let mut daemons = world();
         assert_eq!(daemons.round(), None);
-        daemons.hear(at(0), 0, &online(4), true).expect("understood");
-        daemons.hear(at(0), 1, &online(3), true).expect("understood");
+        daemons.hear(now(0), 0, &online(4), true).expect("understood");
+        daemons.hear(now(0), 1, &online(3), true).expect("understood");
         assert_eq!(daemons.round(), Some(4));
-        daemons.hear(at(9), 1, &online(3), false).expect("understood");
+        daemons.hear(now(9), 1, &online(3), false).expect("understood");
         assert_eq!(daemons.round(), Some(4), "nothing was begun");
-        daemons.hear(at(10), 1, &online(2), false).expect("understood");
+        daemons.hear(now(10), 1, &online(2), false).expect("understood");
         assert_eq!(daemons.round(), Some(2));
-        daemons.hear(at(11), 1, OFFLINE, false).expect("understood");
+        daemons.hear(now(11), 1, OFFLINE, false).expect("understood");
         assert_eq!(daemons.round(), Some(2));
         daemons.begin(3);
         assert_eq!(daemons.round(), Some(3));

@@ -2,12 +2,12 @@
 
 use core::time::Duration;
 
-use kiebitz_hardware::Timestamp;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::feeds::{Answered, Setup, Unanswered};
 use crate::referee::command::{Answer, Command, Order};
+use crate::system_time::Moment;
 
 /// A board: its hall, and the level in its topics.
 pub(super) type Place = (usize, String);
@@ -22,7 +22,7 @@ pub(super) struct Errands {
 struct Errand {
     place: Place,
     id: String,
-    sent: Timestamp,
+    sent: Moment,
     /// The round that it begins.
     round: Option<u32>,
     answer: oneshot::Sender<Answered>,
@@ -37,7 +37,7 @@ const MAX_WAITING: usize = 256;
 
 impl Errands {
     /// A command was sent, of which the answer goes back to who gave it.
-    pub(super) fn wait(&mut self, now: Timestamp, place: Place, setup: Setup, silent: Unanswered) {
+    pub(super) fn wait(&mut self, now: Moment, place: Place, setup: Setup, silent: Unanswered) {
         self.waiting.retain(|errand| !errand.answer.is_closed());
         if self.waiting.len() >= MAX_WAITING {
             self.waiting.remove(0);
@@ -69,7 +69,7 @@ impl Errands {
     }
 
     /// Says to those who have waited in vain that they did.
-    pub(super) fn give_up(&mut self, now: Timestamp) {
+    pub(super) fn give_up(&mut self, now: Moment) {
         let late = |errand: &mut Errand| now >= errand.sent + PATIENCE;
         for errand in self.waiting.extract_if(.., late) {
             let _ = errand.answer.send(Err(errand.silent));
@@ -104,8 +104,8 @@ pub(super) fn game_of(name: &str, game: &str) -> String {
 mod tests {
     use super::*;
 
-    fn at(seconds: u64) -> Timestamp {
-        Timestamp::from_micros(1_789_000_000_000_000) + Duration::from_secs(seconds)
+    fn at(seconds: u64) -> Moment {
+        Moment::after(Duration::from_secs(seconds))
     }
 
     fn place(board: &str) -> Place {
@@ -119,6 +119,7 @@ mod tests {
             note: Some(note.to_owned()),
             error: None,
             standing: None,
+            kept: true,
         }
     }
 

@@ -7,6 +7,7 @@ use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
 
 use crate::events::{Event, time_text};
+use crate::system_time::Moment;
 
 /// Puts the events of a board in order.
 #[derive(Debug, Default)]
@@ -16,7 +17,7 @@ pub(super) struct Hearing {
     /// Events that came before those that are missing.
     early: BTreeMap<u64, Event>,
     /// What was asked for, and when; and how often without an answer.
-    asked: Option<(Timestamp, u32)>,
+    asked: Option<(Moment, u32)>,
     /// Something may be missing.
     behind: bool,
 }
@@ -79,7 +80,7 @@ impl Hearing {
     }
 
     /// What is to be asked for at `now`, as JSON; `None`: nothing. `since`: when the event began.
-    pub(super) fn poll_question(&mut self, now: Timestamp, since: Timestamp) -> Option<String> {
+    pub(super) fn poll_question(&mut self, now: Moment, since: Timestamp) -> Option<String> {
         if !self.behind {
             return None;
         }
@@ -137,8 +138,8 @@ mod tests {
 
     const SINCE: Timestamp = Timestamp::from_micros(0);
 
-    fn at(seconds: u64) -> Timestamp {
-        Timestamp::from_micros(1_789_000_000_000_000) + Duration::from_secs(seconds)
+    fn at(seconds: u64) -> Moment {
+        Moment::after(Duration::from_secs(seconds))
     }
 
     fn some(seq: u64) -> Event {

@@ -5,6 +5,7 @@
 //! was started, and what it has missed, it asks for, and the daemons have it in their journals. What somebody does at the desk
 //! is a command to the daemon that has the board.
 
+mod clocks;
 mod daemons;
 mod errands;
 mod hearing;
@@ -25,7 +26,7 @@ use crate::output::broadcast::EventFacts;
 use crate::output::mqtt::payload::ClockPicture;
 use crate::output::mqtt::{Heard, Prefix, Subscriber};
 use crate::referee::command::Answer;
-use crate::system_time::wall_time;
+use crate::system_time::{LiveTime, Moment, Now, Step, moment};
 use crate::tournament::files::PairingFiles;
 use crate::tournament::watch::{self, Read};
 use daemons::Daemons;
@@ -61,14 +62,16 @@ pub(crate) async fn run(config: Config) -> Result<()> {
     };
     let (setups, commands) = mpsc::channel(COMMANDS);
     let facts = EventFacts::of(&config.event);
-    let (feeds, tasks) = Feeds::start(settings, &facts, ToHall::of_commands(setups));
+    let time = LiveTime::start();
+    let (mut feeds, tasks) = Feeds::start(settings, &facts, ToHall::of_commands(setups));
     let login = broker.user().map(str::to_owned);
     let subscriber = Subscriber::start(broker, "hub", topics(&halls, feeds.wants_sights()));
     let pairings = watch::start(PairingFiles::new(config.pairings.clone(), None))?;
     if pairings.is_none() {
-        feeds.pair(wall_time(), Default::default());
+        feeds.pair(time.now(), Default::default());
     }
     let mut hub = Hub {
+        time,
         halls,
         login,
         subscriber,
@@ -80,7 +83,7 @@ pub(crate) async fn run(config: Config) -> Result<()> {
         errands: Errands::default(),
     };
     // The first connection is still to be made.
-    hub.daemons.connect(wall_time(), false);
+    hub.daemons.connect(moment(), false);
     tracing::info!("the hub listens; journals stay with the daemons");
     hub.work(&mut stop).await;
     drop(hub);
@@ -97,13 +100,15 @@ fn topics(halls: &[Prefix], with_sights: bool) -> Vec<String> {
     let of = |hall: &Prefix| {
         let of_boards = boards.iter().chain(more);
         let of_boards = of_boards.map(|last| format!("{hall}/boards/+/{last}"));
-        let of_daemons = with_sights.then(|| format!("{hall}/daemons/+/state"));
-        of_boards.chain(of_daemons).collect::<Vec<_>>()
+        of_boards
+            .chain([format!("{hall}/daemons/+/state")])
+            .collect::<Vec<_>>()
     };
     halls.iter().flat_map(of).collect()
 }
 
 struct Hub {
+    time: LiveTime,
     halls: Vec<Prefix>,
     /// As whom the broker knows this hub.
     login: Option<String>,
@@ -131,29 +136,43 @@ impl Hub {
             tokio::select! {
                 biased;
                 _ = stop.come() => return,
-                Some(setup) = self.commands.recv() => self.send(wall_time(), setup),
-                heard = self.subscriber.next() => self.hear(wall_time(), heard),
+                Some(setup) = self.commands.recv() => self.send(moment(), setup),
+                heard = self.subscriber.next() => self.hear(self.time.present(), heard),
                 read = watch::next(&mut self.pairings) => {
-                    let now = wall_time();
+                    let now = self.time.now();
                     let paired = watch::told(read);
                     self.feeds.pair_if(now, paired);
                 }
-                _ = tick.tick() => self.tick(wall_time()),
+                _ = tick.tick() => {
+                    if let Some(step) = self.time.keep_up() {
+                        self.set_clock(step);
+                    }
+                    self.tick(self.time.present());
+                }
             }
         }
     }
 
-    fn hear(&mut self, now: Timestamp, heard: Heard) {
+    /// Follows a step of the computer's clock. No time passes in it.
+    fn set_clock(&mut self, Step { at, micros }: Step) {
+        if let Ok(forward) = u64::try_from(micros) {
+            let by = Duration::from_micros(forward);
+            self.daemons.clocks.set_forward(by);
+            self.feeds.set_forward(at, by);
+        }
+    }
+
+    fn hear(&mut self, now: Now, heard: Heard) {
         match heard {
             Heard::Connected => {
                 tracing::info!("the broker is connected");
-                self.daemons.connect(now, true);
+                self.daemons.connect(now.moment, true);
                 self.boards.values_mut().for_each(|board| board.events.doubt());
                 self.tick(now);
             }
             Heard::Lost(reason) => {
                 tracing::warn!("the broker is not connected: {reason}");
-                self.daemons.connect(now, false);
+                self.daemons.connect(now.moment, false);
             }
             Heard::Message {
                 topic,
@@ -168,7 +187,7 @@ impl Hub {
     }
 
     /// Reads a message from one of the halls.
-    fn read(&mut self, now: Timestamp, topic: &str, payload: &[u8], retained: bool) -> Result<()> {
+    fn read(&mut self, now: Now, topic: &str, payload: &[u8], retained: bool) -> Result<()> {
         for hall in 0..self.halls.len() {
             let Some(rest) = topic.strip_prefix(&format!("{}/", self.halls[hall])) else {
                 continue;
@@ -189,7 +208,7 @@ impl Hub {
         Ok(())
     }
 
-    fn take(&mut self, now: Timestamp, place: Place, last: &str, payload: &[u8]) -> Result<()> {
+    fn take(&mut self, now: Now, place: Place, last: &str, payload: &[u8]) -> Result<()> {
         if last == "answer" {
             let answer: Answer = serde_json::from_slice(payload)?;
             if let Some(round) = self.errands.answer(&place, answer) {
@@ -207,7 +226,7 @@ impl Hub {
         if board.picture.hear(last, payload)? {
             let serial = board.picture.state().and_then(picture::State::serial);
             if last == "state" {
-                self.feeds.know(now, &name, serial);
+                self.feeds.know(now.time, &name, serial);
             }
             self.show(now, &place);
         }
@@ -222,12 +241,12 @@ impl Hub {
             "resent" => board.events.read(serde_json::from_slice::<Page>(payload)?),
             "clock" => {
                 let clock: ClockPicture = serde_json::from_slice(payload)?;
-                self.feeds.take_clock(now, &name, clock);
+                self.feeds.take_clock(now.time, &name, clock);
                 Vec::new()
             }
             _ => Vec::new(),
         };
-        self.hand_on(now, &place, events);
+        self.hand_on(now.time, &place, events, last == "events");
         self.ask(now, &place);
         Ok(())
     }
@@ -241,7 +260,7 @@ impl Hub {
     }
 
     /// Shows how a board is to who wants to see it.
-    fn show(&mut self, now: Timestamp, place: &Place) {
+    fn show(&mut self, now: Now, place: &Place) {
         if !self.feeds.wants_sights() {
             return;
         }
@@ -250,22 +269,23 @@ impl Hub {
             return;
         };
         let daemon = picture.state().map(|state| &*state.daemon);
-        let is_there = daemon.is_some_and(|daemon| self.daemons.is_there(now, place.0, daemon));
+        let is_there = daemon.is_some_and(|daemon| self.daemons.is_there(now.moment, place.0, daemon));
         if let Some(sight) = picture.sight(name, is_there) {
-            self.feeds.see(now, sight);
+            self.feeds.see(now.time, sight);
         }
     }
 
     /// Looks whether daemons have come or gone, and which round it is.
-    fn look(&mut self, now: Timestamp) {
+    fn look(&mut self, now: Now) {
         for place in self.boards.keys().cloned().collect::<Vec<_>>() {
             self.show(now, &place);
         }
-        self.feeds.seat(now, self.daemons.round());
+        self.feeds.keep(now.time, self.daemons.keep());
+        self.feeds.seat(now.time, self.daemons.round());
     }
 
     /// Sends a command to the daemon that has the board.
-    fn send(&mut self, now: Timestamp, setup: Setup) {
+    fn send(&mut self, now: Moment, setup: Setup) {
         // Nobody waits for it any more.
         if setup.answer.is_closed() {
             return;
@@ -283,6 +303,7 @@ impl Hub {
                 note: None,
                 error,
                 standing: None,
+                kept: true,
             }));
             return;
         };
@@ -301,37 +322,48 @@ impl Hub {
         }
     }
 
-    fn hand_on(&self, now: Timestamp, place: &Place, mut events: Vec<Event>) {
+    /// Hands events on, each as of when it was published. `is_live`: the last of them was just now.
+    fn hand_on(&mut self, now: Timestamp, place: &Place, events: Vec<Event>, is_live: bool) {
         let name = self.name_of(place);
-        for event in &mut events {
+        let state = self.boards.get(place).and_then(|board| board.picture.state());
+        // One that does not say whose it is has a clock of its own, as far as anybody knows.
+        let daemon = state.map_or_else(|| format!("board {}", place.1), |state| state.daemon.clone());
+        let daemon = (place.0, daemon);
+        if let Some(last) = events.last() {
+            self.daemons.clocks.hear(now, daemon.clone(), last.ts, is_live);
+        }
+        for mut event in events {
+            let at = self.daemons.clocks.here(now, &daemon, event.ts);
             if self.halls.len() > 1 {
                 event.game = event.game.take().map(|game| errands::game_of(&name, &game));
             }
             event.board.clone_from(&name);
+            self.feeds.take(at, &[event]);
         }
-        self.feeds.take(now, &events);
     }
 
-    fn ask(&mut self, now: Timestamp, place: &Place) {
+    fn ask(&mut self, now: Now, place: &Place) {
         let Some(board) = self.boards.get_mut(place) else {
             return;
         };
-        let question = board.events.poll_question(now, now.saturating_sub(EVENT));
+        let question = board
+            .events
+            .poll_question(now.moment, now.time.saturating_sub(EVENT));
         if let (Some(question), Some(hall)) = (question, self.halls.get(place.0)) {
             self.subscriber
                 .ask(format!("{hall}/boards/{}/resend", place.1), question);
         }
     }
 
-    fn tick(&mut self, now: Timestamp) {
+    fn tick(&mut self, now: Now) {
         for place in self.boards.keys().cloned().collect::<Vec<_>>() {
             let board = self.boards.get_mut(&place);
             let unanswered = board.map(|board| board.events.poll_unanswered());
-            self.hand_on(now, &place, unanswered.unwrap_or_default());
+            self.hand_on(now.time, &place, unanswered.unwrap_or_default(), false);
             self.ask(now, &place);
         }
-        self.errands.give_up(now);
+        self.errands.give_up(now.moment);
         self.look(now);
-        self.feeds.tick(now);
+        self.feeds.tick(now.time);
     }
 }

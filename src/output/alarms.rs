@@ -75,6 +75,8 @@ pub(crate) struct Alarms {
     told: BTreeMap<String, Alarm>,
     /// What began before is told only if it was before: it is from another day.
     not_before: Option<Timestamp>,
+    /// When the computer's clock was set forward lately, and by how much.
+    steps: Vec<(Timestamp, Duration)>,
 }
 
 /// A board.
@@ -164,6 +166,7 @@ impl Alarms {
             failing: BTreeMap::new(),
             told,
             not_before: None,
+            steps: Vec::new(),
         }
     }
 
@@ -187,6 +190,20 @@ impl Alarms {
     pub(crate) fn resume(&mut self, board: &str, events: &[Event]) {
         self.boards.entry(board.to_owned()).or_default();
         events.iter().for_each(|event| self.take(event));
+    }
+
+    /// The computer's clock was set forward by `by` at `at`. No time has passed.
+    pub(crate) fn set_forward(&mut self, at: Timestamp, by: Duration) {
+        let of_now = |(step, _): &&(Timestamp, Duration)| self.passed(*step, at) < FAILS.max(DRAWN);
+        self.steps = self.steps.iter().filter(of_now).copied().collect();
+        self.steps.push((at, by));
+    }
+
+    /// The time that has passed since then.
+    fn passed(&self, since: Timestamp, now: Timestamp) -> Duration {
+        let steps = self.steps.iter().filter(|(at, _)| *at >= since);
+        let steps = steps.fold(Duration::ZERO, |all, (_, by)| all.saturating_add(*by));
+        now.saturating_duration_since(since).saturating_sub(steps)
     }
 
     /// The outputs fare so at `now`.
@@ -249,12 +266,13 @@ impl Alarms {
                 // A hint may be nothing: it waits at the desk.
                 .filter(|incident| incident.severity >= Severity::Advice)
                 .map(|incident| seat.of_incident(self.language, name, incident));
-            incidents.chain(seat.drawn(self.language, name, now))
+            let drawn = seat.drawn(self.language, name);
+            incidents.chain(drawn.filter(|(_, alarm)| self.passed(alarm.since, now) < DRAWN))
         });
         let of_outputs = self
             .failing
             .iter()
-            .filter(|(_, (since, _))| *since + FAILS <= now)
+            .filter(|(_, (since, _))| self.passed(*since, now) >= FAILS)
             .map(|(name, (since, problem))| {
                 let alarm = Alarm {
                     kind: AlarmKind::Output,
@@ -300,9 +318,9 @@ impl Seat {
     }
 
     /// The game is drawn, and the players may not know.
-    fn drawn(&self, language: Language, name: &str, now: Timestamp) -> Option<(String, Alarm)> {
+    fn drawn(&self, language: Language, name: &str) -> Option<(String, Alarm)> {
         let game = self.games.current()?;
-        let ended = game.ended.filter(|ended| *ended + DRAWN > now)?;
+        let ended = game.ended?;
         if game.result != GameResult::Draw || game.by != Some(DecidedBy::Laws) {
             return None;
         }

@@ -75,10 +75,16 @@ impl Delayed {
 
     /// Goes on at `now` with what the journal has: the events of the game that was due then, and of all later ones.
     ///
-    /// The journal has no readings of the clock but those of the presses.
+    /// The journal has no readings of the clock but those of the presses. It has the steps of the computer's clock, in
+    /// which no time has passed.
     pub(crate) fn resume(&mut self, now: Timestamp, events: &[Event]) {
         for event in events {
-            self.take(now, event);
+            if let Some(by) = event.kind.clock_set_forward() {
+                self.set_forward(by);
+            }
+            // A computer without a clock of its own may have dated the last events before its restart in what is now the
+            // future.
+            self.take(event.ts.min(now), event);
             if let Some(clock) = clock_of(event) {
                 self.take_clock(event.ts.min(now), &clock);
             }
@@ -88,12 +94,10 @@ impl Delayed {
         }
     }
 
-    /// Takes in an event that was published by `now`.
-    pub(crate) fn take(&mut self, now: Timestamp, event: &Event) {
+    /// Takes in an event that was published at `at`.
+    pub(crate) fn take(&mut self, at: Timestamp, event: &Event) {
         if is_public(&event.kind) {
-            // A computer without a clock of its own may have dated the last events before its restart in what is
-            // now the future.
-            self.hold(event.ts.min(now), Held::Event(Box::new(event.clone())));
+            self.hold(at, Held::Event(Box::new(event.clone())));
         }
     }
 

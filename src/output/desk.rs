@@ -31,6 +31,9 @@ pub(crate) struct Desk {
     boards: BTreeMap<String, Seat>,
     changed: BTreeSet<String>,
     paired: Paired,
+    /// The journal lacks something of what is shown, and whether that was told.
+    unkept: bool,
+    told_unkept: bool,
 }
 
 /// What has changed, as JSON.
@@ -42,6 +45,8 @@ pub(crate) enum Change {
     Gone(String),
     /// The round's pairings.
     Pairings(String),
+    /// Whether the journal has all that is shown.
+    Kept(String),
 }
 
 /// A board.
@@ -187,6 +192,11 @@ impl Desk {
         self.paired.round = round;
     }
 
+    /// Notes whether the journal has all that is shown.
+    pub(crate) const fn keep(&mut self, kept: bool) {
+        self.unkept = !kept;
+    }
+
     /// The round's pairings, as JSON.
     pub(crate) fn pairings(&self) -> String {
         self.paired.picture()
@@ -196,7 +206,11 @@ impl Desk {
     pub(crate) fn all(&self) -> String {
         let boards = self.boards.iter().filter(|(_, seat)| !seat.is_gone());
         let boards: Vec<Map<String, Value>> = boards.map(|(name, seat)| seat.picture(name)).collect();
-        serde_json::json!({ "boards": boards }).to_string()
+        let mut all = serde_json::json!({ "boards": boards });
+        if self.unkept {
+            all["kept"] = false.into();
+        }
+        all.to_string()
     }
 
     /// What has changed since this was asked last.
@@ -223,7 +237,10 @@ impl Desk {
         });
         let changes: Vec<Change> = changes.collect();
         let pairings = self.paired.poll_change().map(Change::Pairings);
-        changes.into_iter().chain(pairings).collect()
+        let is_other = core::mem::replace(&mut self.told_unkept, self.unkept) != self.unkept;
+        let kept = is_other.then(|| Change::Kept(serde_json::json!({ "kept": !self.unkept }).to_string()));
+        // What is not kept is shown after it is said that it is not.
+        kept.into_iter().chain(changes).chain(pairings).collect()
     }
 }
 

@@ -330,6 +330,38 @@ pub struct Answer {
     /// What another arbiter has decided, if that is why nothing was done: `replace` takes its place.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub standing: Option<Box<Standing>>,
+    /// Whether the journal has the command and all that it led to.
+    #[serde(default = "kept", skip_serializing_if = "is_kept")]
+    pub kept: bool,
+}
+
+const fn kept() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_kept(kept: &bool) -> bool {
+    *kept
+}
+
+impl Answer {
+    /// What `note` says of a command that was carried out and that the journal does not have.
+    pub const UNKEPT: &str = "done, but not stored yet: the disk does not answer";
+
+    /// The same answer, given before the journal has the command. It says so in words as well.
+    #[must_use]
+    pub fn unkept(self) -> Self {
+        let note = match self.note {
+            Some(note) if self.ok => Some(format!("{note}; {}", Self::UNKEPT)),
+            None if self.ok => Some(Self::UNKEPT.to_owned()),
+            note => note,
+        };
+        Self {
+            note,
+            kept: false,
+            ..self
+        }
+    }
 }
 
 impl Command {
@@ -389,6 +421,7 @@ impl Command {
             note,
             error,
             standing: standing.cloned().map(Box::new),
+            kept: true,
         }
     }
 }

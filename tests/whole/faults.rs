@@ -1,6 +1,8 @@
 //! Disks that fail under the running program: the broadcast goes on, and nothing is lost that could be kept.
 
+mod clicks;
 mod disk;
+mod steps;
 mod verdict;
 mod world;
 

@@ -31,7 +31,7 @@ use crate::feeds::ToHall;
 use crate::feeds::web::{self, Connection};
 use crate::output::broadcast::{File, page as wall};
 use crate::output::desk::page;
-use crate::system_time::wall_time;
+use crate::system_time::moment;
 use crate::tournament::files::PairingFiles;
 
 /// So many requests are answered at a time, and so many pages may stay: those of one event's arbiters.
@@ -168,7 +168,7 @@ impl Door {
     /// Who asks; `None`: nobody who is logged in.
     pub(super) fn guest(&self, headers: &HeaderMap) -> Option<Guest> {
         let secret = secret(headers)?;
-        let guest = self.sessions(|all| all.guest(wall_time(), secret))?;
+        let guest = self.sessions(|all| all.guest(moment(), secret))?;
         // Somebody else may have logged in at the proxy since.
         let is_same = match self.named(headers) {
             Named::Here => true,
@@ -215,7 +215,7 @@ impl Door {
         let cookie = format!("{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}");
         tracing::info!("[desk]: {} has logged in as {}", guest.name, guest.role);
         let answer = self.known(&guest);
-        self.sessions(|all| all.begin(wall_time(), secret, guest));
+        self.sessions(|all| all.begin(moment(), secret, guest));
         ([(header::SET_COOKIE, cookie)], answer).into_response()
     }
 }
@@ -318,7 +318,7 @@ async fn log_in(State(door): Shared, headers: HeaderMap, Json(login): Json<Login
     if door.settings.user_header.is_some() {
         return refused(StatusCode::FORBIDDEN, "log in at the proxy in front of this page");
     }
-    let now = wall_time();
+    let now = moment();
     if let Err(wait) = door.sessions(|all| all.may_try(now, &login.user)) {
         return too_often(wait);
     }
@@ -394,7 +394,7 @@ impl Viewer {
             Ok(None) => None,
             Err(_) => {
                 // Who has logged out sees nothing more. To look on is to be there.
-                let is_known = self.door.sessions(|all| all.guest(wall_time(), &self.secret));
+                let is_known = self.door.sessions(|all| all.guest(moment(), &self.secret));
                 is_known.map(|_| (Ok(Bytes::from_static(b"event: here\ndata: {}\n\n")), self))
             }
         }

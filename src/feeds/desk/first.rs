@@ -16,7 +16,7 @@ use super::sessions::Guest;
 use super::users::{self, Role};
 use crate::config::Desk;
 use crate::output::mqtt::host_name;
-use crate::system_time::wall_time;
+use crate::system_time::moment;
 
 /// The code, as long as it is good for something.
 #[derive(Default)]
@@ -95,7 +95,7 @@ pub(super) async fn make(State(door): Shared, headers: HeaderMap, Json(asked): J
     let Some(right) = &*code else {
         return refused(StatusCode::NOT_FOUND, "there is an operator already: log in");
     };
-    if let Err(wait) = door.sessions(|all| all.may_try(wall_time(), TRIES)) {
+    if let Err(wait) = door.sessions(|all| all.may_try(moment(), TRIES)) {
         return too_often(wait);
     }
     if !are_same(right, asked.code.trim()) {

@@ -43,6 +43,7 @@ pub(super) async fn command(State(door): Shared, headers: HeaderMap, Json(asked)
                 note: None,
                 error: Some(error.to_string()),
                 standing: None,
+                kept: true,
             })
             .into_response();
         }

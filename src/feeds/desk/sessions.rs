@@ -3,9 +3,8 @@
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
 
-use kiebitz_hardware::Timestamp;
-
 use super::users::Role;
+use crate::system_time::Moment;
 
 /// Somebody who is logged in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,9 +17,9 @@ pub(super) struct Guest {
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     /// By the secret that their browsers have.
-    open: BTreeMap<String, (Guest, Timestamp)>,
+    open: BTreeMap<String, (Guest, Moment)>,
     /// When somebody last tried a wrong password, by name.
-    failures: BTreeMap<String, VecDeque<Timestamp>>,
+    failures: BTreeMap<String, VecDeque<Moment>>,
 }
 
 /// Who does nothing for this long has to log in again.
@@ -34,7 +33,7 @@ const WITHIN: Duration = Duration::from_secs(60);
 
 impl Sessions {
     /// Whether somebody may try to log in at `now`; else how long they have to wait.
-    pub(super) fn may_try(&mut self, now: Timestamp, name: &str) -> Result<(), Duration> {
+    pub(super) fn may_try(&mut self, now: Moment, name: &str) -> Result<(), Duration> {
         self.failures.retain(|_, tries| {
             tries.retain(|at| *at + WITHIN > now);
             !tries.is_empty()
@@ -50,7 +49,7 @@ impl Sessions {
     }
 
     /// Somebody is logged in from `now` on, with that secret.
-    pub(super) fn begin(&mut self, now: Timestamp, secret: String, guest: Guest) {
+    pub(super) fn begin(&mut self, now: Moment, secret: String, guest: Guest) {
         self.failures.remove(&guest.name);
         while self.open.len() >= MAX_SESSIONS {
             let oldest = self.open.iter().min_by_key(|(_, (_, last))| *last);
@@ -63,7 +62,7 @@ impl Sessions {
     }
 
     /// Who has that secret at `now`.
-    pub(super) fn guest(&mut self, now: Timestamp, secret: &str) -> Option<Guest> {
+    pub(super) fn guest(&mut self, now: Moment, secret: &str) -> Option<Guest> {
         self.open.retain(|_, (_, last)| *last + LASTS > now);
         let (guest, last) = self.open.get_mut(secret)?;
         *last = now;
@@ -80,8 +79,8 @@ impl Sessions {
 mod tests {
     use super::*;
 
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_micros(second * 1_000_000)
+    fn at(second: u64) -> Moment {
+        Moment::after(Duration::from_secs(second))
     }
 
     fn guest(name: &str) -> Guest {
@@ -102,7 +101,7 @@ mod tests {
         sessions.end("b");
         assert_eq!(sessions.guest(at(0), "b"), None);
         for number in 0..=MAX_SESSIONS {
-            sessions.begin(at(number as i64), number.to_string(), guest("meier"));
+            sessions.begin(at(number as u64), number.to_string(), guest("meier"));
         }
         assert_eq!(sessions.guest(at(100), "0"), None);
         assert!(sessions.guest(at(100), "1").is_some());

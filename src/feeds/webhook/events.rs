@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
+use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -135,6 +136,18 @@ struct Queue {
     noted: BTreeMap<String, u64>,
     /// Boards of which events had to be left to the journal.
     behind: BTreeSet<String>,
+    /// Whether the journal has the events that come, and those by board and number that it does not have.
+    kept: bool,
+    unkept: BTreeSet<(String, u64)>,
+}
+
+/// An event as it is posted.
+#[derive(Debug, Serialize)]
+struct Posted<'q> {
+    #[serde(flatten)]
+    event: &'q Event,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<bool>,
 }
 
 impl Queue {
@@ -147,6 +160,8 @@ impl Queue {
             had,
             first: BTreeMap::new(),
             behind: BTreeSet::new(),
+            kept: true,
+            unkept: BTreeSet::new(),
         }
     }
 
@@ -155,6 +170,9 @@ impl Queue {
             News::Events(events) => {
                 for event in events {
                     self.first.entry(event.board.clone()).or_insert(event.seq);
+                    if !self.kept {
+                        self.unkept.insert((event.board.clone(), event.seq));
+                    }
                     self.hold(now, event);
                 }
             }
@@ -162,14 +180,19 @@ impl Queue {
                 let first = self.first.get(board).copied();
                 let before = |event: &&Event| first.is_none_or(|first| event.seq < first);
                 for event in events.iter().filter(before) {
+                    if let Some(by) = event.kind.clock_set_forward() {
+                        self.set_forward(by, |board| board == event.board);
+                    }
                     self.hold(event.ts.min(now), event);
                 }
                 // Boards come one after another, and none waits for another.
                 self.held.make_contiguous().sort_by_key(|(due, _)| *due);
             }
-            News::SetForward(by) => {
-                for (due, _) in &mut self.held {
-                    *due = *due + *by;
+            News::SetForward(by) => self.set_forward(*by, |_| true),
+            News::Kept(kept) => {
+                self.kept = *kept;
+                if *kept {
+                    self.unkept.clear();
                 }
             }
             _ => {}
@@ -180,6 +203,15 @@ impl Queue {
         while self.due.len() > WAITING {
             if let Some(event) = self.due.pop_front() {
                 self.behind.insert(event.board);
+            }
+        }
+    }
+
+    /// No time has passed while the clock was set: what is held of these boards waits as long as it would have.
+    fn set_forward(&mut self, by: Duration, is_held: impl Fn(&str) -> bool) {
+        for (due, event) in &mut self.held {
+            if is_held(&event.board) {
+                *due = *due + by;
             }
         }
     }
@@ -198,8 +230,21 @@ impl Queue {
 
     /// The events that are due next, as they are posted, and how many they are.
     fn next(&self) -> (Vec<u8>, usize) {
-        let next: Vec<&Event> = self.due.iter().take(TOGETHER).collect();
+        let next: Vec<Posted<'_>> = self
+            .due
+            .iter()
+            .take(TOGETHER)
+            .map(|event| self.posted(event))
+            .collect();
         (serde_json::to_vec(&next).unwrap_or_default(), next.len())
+    }
+
+    fn posted<'q>(&self, event: &'q Event) -> Posted<'q> {
+        let is_unkept = !self.unkept.is_empty() && self.unkept.contains(&(event.board.clone(), event.seq));
+        Posted {
+            event,
+            kept: is_unkept.then_some(false),
+        }
     }
 
     /// The address has so many of those that were due.

@@ -193,3 +193,37 @@ fn an_alarm_of_a_flag_includes_both_flags() {
     }
     assert_eq!(told(&mut alarms, at(5)).len(), 1);
 }
+
+#[test]
+fn a_step_of_the_clock_is_no_grace_that_has_passed() {
+    let step = Duration::from_secs(93_600);
+    let mut alarms = none();
+    let report = OutputReport {
+        ok: false,
+        ..OutputReport::default()
+    };
+    let fails = BTreeMap::from([("Lichess".to_owned(), report)]);
+    alarms.take(&event(1, started(START, Variant::Standard)));
+    alarms.take(&event(
+        2,
+        EventKind::GameEnded {
+            result: GameResult::Draw,
+            reason: EndReason::Fivefold,
+            by: DecidedBy::Laws,
+            confirmed: true,
+            end_certain: true,
+            decided_by: None,
+        },
+    ));
+    alarms.look(at(0), &fails);
+    assert_eq!(told(&mut alarms, at(1)), ["+b draw g"]);
+    for nth in 1..=3 {
+        // Each leaves the graces as they are.
+        alarms.set_forward(at(nth) + step * u32::try_from(nth - 1).expect("few"), step);
+    }
+    let ahead = |seconds| at(seconds) + step * 3;
+    assert!(told(&mut alarms, ahead(59)).is_empty());
+    assert_eq!(told(&mut alarms, ahead(60)), ["+output Lichess"]);
+    assert!(told(&mut alarms, ahead(299)).is_empty());
+    assert_eq!(told(&mut alarms, ahead(301)), ["-b draw g"]);
+}

@@ -151,14 +151,14 @@ impl Broadcast {
         self.facts = facts;
     }
 
-    /// Takes in an event that was published by `now`.
-    pub(crate) fn take(&mut self, now: Timestamp, event: &Event) {
+    /// Takes in an event that was published at `at`.
+    pub(crate) fn take(&mut self, at: Timestamp, event: &Event) {
         let board = self.board(&event.board);
         if let EventKind::BoardConnected { serial, .. } = &event.kind {
             // A board that is plugged in again may have another line, not another number.
             board.serial = serial.clone().or_else(|| board.serial.take());
         }
-        board.delayed.take(now, event);
+        board.delayed.take(at, event);
     }
 
     /// A board has that serial number.

@@ -178,3 +178,30 @@ fn what_squares_did_is_told_once_however_quickly() {
     let told = serde_json::json!({"board": "b", "lever": "left", "white_side": "right"});
     assert_eq!(change(&mut desk), told);
 }
+
+#[test]
+fn a_page_is_told_that_what_it_shows_is_not_kept() {
+    let mut desk = Desk::default();
+    desk.see(sight(false));
+    desk.poll_changes();
+    desk.keep(false);
+    desk.see(Sight {
+        battery: Some(7),
+        ..sight(false)
+    });
+    let changes = desk.poll_changes();
+    assert_eq!(
+        changes[0],
+        Change::Kept("{\"kept\":false}".to_owned()),
+        "before the rest"
+    );
+    assert!(matches!(&changes[1], Change::Board(_)));
+    let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
+    assert_eq!(all["kept"], false);
+    desk.keep(false);
+    assert_eq!(desk.poll_changes(), []);
+    desk.keep(true);
+    assert_eq!(desk.poll_changes(), [Change::Kept("{\"kept\":true}".to_owned())]);
+    let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
+    assert_eq!(all.get("kept"), None);
+}

@@ -339,6 +339,7 @@ fn what_a_client_sets_up_becomes_a_command_where_that_is_allowed() {
         note: None,
         error: error.map(str::to_owned),
         standing: None,
+        kept: true,
     };
     hall.answered(at(2), *first, Some(answer(Some("no"))));
     let refused = frames(&mut hall, 2);

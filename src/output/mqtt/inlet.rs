@@ -138,6 +138,7 @@ mod tests {
             note: None,
             error: None,
             standing: None,
+            kept: true,
         };
         let message = received.reply.message(&answer);
         let correlation = Some("7".into());

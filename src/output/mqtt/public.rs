@@ -69,7 +69,7 @@ impl PublicProjection {
 
     /// Takes in an event that was published by `now`.
     pub(crate) fn take(&mut self, now: Timestamp, event: &Event) {
-        self.delayed.take(now, event);
+        self.delayed.take(event.ts.min(now), event);
     }
 
     /// Takes in what the clock shows at `now`.

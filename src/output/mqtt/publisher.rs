@@ -185,11 +185,21 @@ impl Publisher {
         }
     }
 
-    /// The computer's clock was set forward by `by`. Spectators wait as long as they would have otherwise.
+    /// The computer's clock was set forward by `by`. Everything that waits, spectators above all, waits as long as it would
+    /// have otherwise, and the daemon was started later by that.
     pub fn set_forward(&mut self, by: Duration) {
         for projection in self.projections.values_mut() {
             projection.set_forward(by);
         }
+        self.waiting = core::mem::take(&mut self.waiting)
+            .into_iter()
+            .map(|(due, board)| (due + by, board))
+            .collect();
+        self.started = self.started + by;
+        if let Some((announced, ..)) = &mut self.announced {
+            *announced = *announced + by;
+        }
+        self.refreshed = self.refreshed.map(|refreshed| refreshed + by);
     }
 
     /// The daemon's state with `boards`, if it is to be announced: the boards have changed, or what its disks take, or a
@@ -309,6 +319,21 @@ mod tests {
         assert!(announced(2, &["board-1"]));
         assert!(!announced(61, &["board-1"]));
         assert!(announced(62, &["board-1"]));
+    }
+
+    #[test]
+    fn a_step_of_the_clock_announces_nothing_and_keeps_the_uptime() {
+        let mut publisher = publisher();
+        let step = Duration::from_secs(93_600);
+        let now = |seconds| START + Duration::from_secs(seconds);
+        assert!(publisher.announce(now(0), boards(&["a"]), None).is_some());
+        publisher.refresh(now(0), |_| LineHealth::default());
+        publisher.set_forward(step);
+        assert!(publisher.announce(now(59) + step, boards(&["a"]), None).is_none());
+        let message = publisher.announce(now(60) + step, boards(&["a"]), None);
+        let state = message.expect("a minute has passed").payload;
+        let state: serde_json::Value = serde_json::from_slice(&state).expect("JSON");
+        assert_eq!(state["uptime_s"], 60);
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl Pages {
         };
         let (sender, setups) = mpsc::channel(1);
         let settings = FeedSettings::showing(wall, desk);
-        let (feeds, _) = Feeds::start(settings, &facts, ToHall::of_commands(sender));
+        let (mut feeds, _) = Feeds::start(settings, &facts, ToHall::of_commands(sender));
         feeds.pair(wall_time(), Arc::default());
         Ok(Self {
             feeds,
@@ -203,6 +203,7 @@ impl Pages {
                 note: None,
                 error: Some("this board has not been shown yet".to_owned()),
                 standing: None,
+                kept: true,
             },
         };
         // Nobody waits any more if it took too long.

@@ -12,6 +12,7 @@ use rusqlite::Connection;
 pub(crate) struct Shim {
     library: PathBuf,
     said: PathBuf,
+    clock: PathBuf,
 }
 
 impl Shim {
@@ -34,25 +35,37 @@ impl Shim {
         let shim = Self {
             library,
             said: directory.join("disk"),
+            clock: directory.join("clock"),
         };
         shim.say("well");
+        shim.set_clock(0);
         Some(shim)
     }
 
     /// How the disk is from now on; the words are in disk.c.
     pub(crate) fn say(&self, how: &str) {
-        // In one piece: the program may look at any time.
-        let new = self.said.with_extension("new");
-        fs::write(&new, how).unwrap();
-        fs::rename(new, &self.said).unwrap();
+        put(&self.said, how);
+    }
+
+    /// The computer's clock is so many seconds ahead of the right time from now on.
+    pub(crate) fn set_clock(&self, seconds: i64) {
+        put(&self.clock, &seconds.to_string());
     }
 
     pub(crate) fn load(&self, state: &Path, program: &mut Command) {
         program
             .env("LD_PRELOAD", &self.library)
             .env("FAULTS_IN", state)
-            .env("FAULTS_SAID", &self.said);
+            .env("FAULTS_SAID", &self.said)
+            .env("FAULTS_CLOCK", &self.clock);
     }
+}
+
+/// In one piece: the program may look at any time.
+fn put(file: &Path, text: &str) {
+    let new = file.with_extension("new");
+    fs::write(&new, text).unwrap();
+    fs::rename(new, file).unwrap();
 }
 
 /// A small disk in memory, mounted somewhere.

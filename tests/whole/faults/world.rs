@@ -87,6 +87,20 @@ impl World {
         }
     }
 
+    /// Adds to the configuration, in a table of its own or, before the first one, in `[mqtt]`.
+    pub(crate) fn configure(&self, of_mqtt: &str, more: &str) {
+        let file = self.directory.path().join("kiebitz.toml");
+        let config = fs::read_to_string(&file).unwrap();
+        let config = config.replacen("[ports]", &format!("{of_mqtt}\n[ports]"), 1);
+        fs::write(&file, format!("{config}\n{more}\n")).unwrap();
+    }
+
+    /// What was last published on a topic; `None`: nothing was.
+    pub(crate) fn last(&self, wanted: &str) -> Option<Value> {
+        let heard = self.listener.heard();
+        heard.iter().rfind(|publish| topic(publish) == wanted).map(json)
+    }
+
     pub(crate) fn state(&self) -> PathBuf {
         self.directory.path().join("state")
     }

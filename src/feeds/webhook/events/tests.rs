@@ -88,3 +88,52 @@ fn what_there_is_no_room_for_is_left_to_the_next_start() {
     }
     assert_eq!(queue.noted, BTreeMap::new(), "both boards lack events");
 }
+
+#[test]
+fn a_step_of_the_clock_hastens_nothing() {
+    let mut queue = Queue::new(Duration::from_secs(30), BTreeMap::new());
+    queue.hear(at(0), &News::Events(vec![event("a", 1, 0)]));
+    queue.hear(at(10), &News::SetForward(Duration::from_secs(93_600)));
+    queue.hear(at(93_629), &News::Tick);
+    assert!(!queue.is_any());
+    queue.hear(at(93_630), &News::Tick);
+    assert_eq!(post(&mut queue), named(&[("a", 1)]));
+}
+
+#[test]
+fn after_a_restart_a_step_of_the_clock_hastens_nothing() {
+    let mut queue = Queue::new(Duration::from_secs(30), BTreeMap::new());
+    let set = Event {
+        kind: EventKind::TimeSet { by_ms: 93_600_000 },
+        ..event("a", 2, 93_605)
+    };
+    let past = vec![event("a", 1, 0), set, event("a", 3, 93_610)];
+    queue.hear(at(93_620), &News::Past("a".to_owned(), past));
+    assert!(!queue.is_any());
+    queue.hear(at(93_630), &News::Tick);
+    assert_eq!(post(&mut queue), named(&[("a", 1)]));
+    queue.hear(at(93_640), &News::Tick);
+    assert_eq!(post(&mut queue), named(&[("a", 2), ("a", 3)]));
+}
+
+#[test]
+fn what_is_not_kept_says_so_until_it_is() {
+    let mut queue = Queue::new(Duration::ZERO, BTreeMap::new());
+    let unkept = |queue: &mut Queue| {
+        let (body, count) = queue.next();
+        queue.taken(count);
+        let events: Vec<Value> = serde_json::from_slice(&body).expect("JSON");
+        events
+            .iter()
+            .map(|event| event.get("kept") == Some(&false.into()))
+            .collect::<Vec<_>>()
+    };
+    queue.hear(at(0), &News::Events(vec![event("a", 1, 0)]));
+    queue.hear(at(0), &News::Kept(false));
+    queue.hear(at(0), &News::Events(vec![event("a", 2, 0)]));
+    assert_eq!(unkept(&mut queue), [false, true]);
+    queue.hear(at(0), &News::Events(vec![event("a", 3, 0)]));
+    queue.hear(at(0), &News::Kept(true));
+    queue.hear(at(0), &News::Events(vec![event("a", 4, 0)]));
+    assert_eq!(unkept(&mut queue), [false, false]);
+}

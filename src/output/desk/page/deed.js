@@ -129,11 +129,18 @@ export class Deed {
   }
 }
 
+/** What kiebitz adds to the note of a command that the disk does not have yet. */
+const UNKEPT = "done, but not stored yet: the disk does not answer";
+
 /** An answer in words. */
-export function told({ ok, note, error, why, daemon, standing }) {
+export function told({ ok, note, error, why, daemon, standing, kept = true }) {
   if (standing) return fill(words.deeds.standing, { by: standing.by, at: time(standing.at), decision: decided(standing.decision) });
   if (!ok && ["silent", "away", "no_broker"].includes(why)) return fill(words.deeds[why], { daemon });
   if (!ok) return fill(words.deeds.failed, { error: error ?? "" });
+  if (!kept) {
+    const own = (note ?? "").replace(UNKEPT, "").replace(/; $/, "");
+    return own ? fill(words.deeds.unkeptNote, { note: own }) : words.deeds.unkept;
+  }
   return note ? fill(words.deeds.doneNote, { note }) : words.deeds.done;
 }
 
@@ -143,7 +150,7 @@ export function undoing(desk, job) {
     // It stands beside the button and among what was done: one of them is enough.
     for (const one of job.buttons) one.disabled = true;
     const answer = await desk.send(typeof job.undo === "function" ? job.undo() : job.undo);
-    for (const one of job.buttons) one.replaceWith(answer.ok ? words.deeds.undone : told(answer));
+    for (const one of job.buttons) one.replaceWith(answer.ok && answer.kept !== false ? words.deeds.undone : told(answer));
     job.undo = null;
     desk.did({ label: `${words.deeds.undo}: ${job.label}`, answer, undo: null, at: Date.now() });
   });

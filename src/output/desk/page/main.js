@@ -113,7 +113,7 @@ class Desk {
     clearInterval(this.timer);
     this.isOver = true;
     say(state, "");
-    document.body.classList.remove("stale", "one", "past", "setting-up");
+    document.body.classList.remove("stale", "unkept", "one", "past", "setting-up");
   }
 
   /** A board has changed; null: which there are. */
@@ -220,7 +220,9 @@ class Desk {
 
   drawState() {
     const since = this.source.stale();
-    say(state, since ? fill(words.stale, { time: time(since) }) : "");
+    const notices = [since && fill(words.stale, { time: time(since) }), !this.source.isKept && words.unkept];
+    say(state, notices.filter(Boolean).join(" "));
+    document.body.classList.toggle("unkept", !this.source.isKept);
     document.body.classList.toggle("stale", Boolean(since));
   }
 

@@ -1,7 +1,7 @@
 // The set-up: from boards that were plugged in to a round that begins, in any order.
 
 import { make, say } from "/page/dom.js";
-import { Deed, field } from "./deed.js";
+import { Deed, field, told } from "./deed.js";
 import { Files } from "./files.js";
 import { Outputs } from "./outputs.js";
 import { ofBoards, ofClocks, ofOutputs, ofPairings, ofSquares, waiting } from "./ready.js";
@@ -88,7 +88,7 @@ export class Setup {
     const deed = new Deed(
       {
         send: (command) => this.begin(command),
-        did: (job) => announce(`${job.label}: ${job.answer.ok ? job.answer.note : job.answer.error}`),
+        did: (job) => announce(`${job.label}: ${job.answer.ok ? told(job.answer) : job.answer.error}`),
       },
       {
         label: go.begin,
@@ -122,13 +122,15 @@ export class Setup {
     }
     if (this.source.pairings.round !== round) return { ok: false, note: null, error: fill(go.other, { round }) };
     let count = 1;
+    let { kept = true } = answer;
     for (const { board } of waiting(all(), this.source.pairings)) {
       if (board === first.board) continue;
       const other = await this.source.command(board, { do: action, round });
       if (!other.ok) return { ok: false, note: null, error: `${board}: ${other.error}` };
       count += 1;
+      kept = kept && other.kept !== false;
     }
-    return { ok: true, note: fill(go.begun, { round, n: count }), error: null };
+    return { ok: true, note: fill(go.begun, { round, n: count }), error: null, kept };
   }
 
   /** It is looked at, or not any more. */

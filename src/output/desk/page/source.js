@@ -33,6 +33,8 @@ export class Source {
     /** Is called with a board, the squares that lost their piece, and those that got one. */
     this.touched = null;
     this.isReady = false;
+    /** Whether the disk has all that is shown. */
+    this.isKept = true;
     this.heardAt = Date.now();
     this.isFailing = false;
     this.stream = null;
@@ -103,7 +105,8 @@ export class Source {
         this.heard();
         act(JSON.parse(event.data || "{}"));
       });
-    hear("all", ({ boards }) => {
+    hear("all", ({ boards, kept = true }) => {
+      this.isKept = kept;
       this.boards = new Map(boards.map((picture) => [picture.board, read(picture)]));
       this.compare();
       this.isReady = true;
@@ -119,6 +122,10 @@ export class Source {
     hear("pairings", (pairings) => {
       this.pairings = pairings;
       this.paired?.();
+    });
+    hear("kept", ({ kept }) => {
+      this.isKept = kept;
+      this.troubled?.();
     });
     hear("gone", ({ board }) => {
       this.boards.delete(board);
@@ -152,7 +159,7 @@ export class Source {
     this.later = setTimeout(() => this.again(), PAUSE);
   }
 
-  /** Gives a command; returns its answer: {ok, note, error}. */
+  /** Gives a command; returns its answer: {ok, note, error, kept}; `kept` is false until the disk has the command. */
   async command(board, command) {
     const id = crypto.randomUUID?.() ?? [...crypto.getRandomValues(new Uint32Array(4))].map((one) => one.toString(16)).join("-");
     const body = JSON.stringify({ board, command: { id, ...command } });

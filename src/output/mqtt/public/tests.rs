@@ -562,3 +562,42 @@ fn after_a_day_of_blitz_only_the_last_half_hour_is_held() {
     assert_eq!(most, 1800 + 600);
     assert!(projection.delayed.held.capacity() < 2 * 4096);
 }
+
+#[test]
+fn a_restart_after_a_step_of_the_clock_lets_nothing_out_early() {
+    for (hours, forward) in [(26, 93_600), (10_000, 36_000_000), (-26, 0)] {
+        let set = event(
+            20 + forward,
+            EventKind::TimeSet {
+                by_ms: hours * 3_600_000,
+            },
+        );
+        let events = [start(), made(10, 1, "e2e4"), set, made(forward + 30, 2, "e7e5")];
+        let mut spectators = Spectators::new(DELAY);
+        let restart = forward + 60;
+        spectators.projection.resume(at(restart), &events);
+        assert_eq!(
+            spectators.follow(restart..=restart, &[]),
+            Vec::<i64>::new(),
+            "{hours} h"
+        );
+        let due = [900, 910, 930].map(|second| forward + second);
+        assert_eq!(spectators.follow(restart..=restart + 2000, &[]), due, "{hours} h");
+    }
+}
+
+#[test]
+fn steps_of_any_size_hasten_nothing_and_hold_nothing_back() {
+    for step in [1, 2, 60, 3600, 93_600, 864_000, 400 * 86_400] {
+        let mut spectators = Spectators::new(DELAY);
+        spectators.follow(0..=10, &[start(), made(10, 1, "e2e4")]);
+        spectators.projection.set_forward(seconds(step));
+        let later = [made(step + 20, 2, "e7e5")];
+        let due = [900, 910, 920].map(|second| step + second);
+        assert_eq!(
+            spectators.follow(step + 11..=step + 2000, &later),
+            due,
+            "{step} s"
+        );
+    }
+}

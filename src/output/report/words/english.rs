@@ -243,6 +243,7 @@ pub(super) const WORDS: Words = Words {
         ("set_players", "players"),
         ("set_time_control", "time control"),
         ("set_result", "result"),
+        ("assign_game", "pairing"),
         ("set_position", "position"),
         ("correct_moves", "moves"),
         ("close_incident", "close an incident"),

@@ -250,6 +250,7 @@ pub(super) const WORDS: Words = Words {
         ("set_players", "Spieler"),
         ("set_time_control", "Bedenkzeit"),
         ("set_result", "Ergebnis"),
+        ("assign_game", "Paarung"),
         ("set_position", "Stellung"),
         ("correct_moves", "Züge"),
         ("close_incident", "Vorfall abschließen"),

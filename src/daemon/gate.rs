@@ -1,0 +1,312 @@
+//! The gate: whatever leaves the daemon passes it, in order, once the journal has the events that it shows. If the journal
+//! takes too long, it passes all the same and says so.
+
+use core::time::Duration;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use tokio::sync::{oneshot, watch};
+
+use super::keeper::{Batch, Keeper};
+use super::numbers::Numbers;
+use super::storage::Storage;
+use crate::events::Event;
+use crate::feeds::{Answered, HeldNews, Outlet};
+use crate::journal::{Journal, NumbersFile, Run};
+use crate::output::mqtt::{Message, Outbox, Reply};
+use crate::output::status::{Question, Status};
+use crate::referee::command::Answer;
+use crate::system_time::{Moment, Now};
+
+/// Holds events, and whatever leaves the daemon with them, until the journal has the events.
+#[derive(Debug)]
+pub(super) struct Gate {
+    keeper: Keeper,
+    numbers: Numbers,
+    way: Way,
+    storage: Storage,
+    waiting: VecDeque<Held>,
+    /// How many events wait.
+    events: usize,
+    /// The number of the last batch.
+    last: u64,
+    /// Events that found no room: the journal never gets them.
+    lost: u64,
+    /// Since when things leave with events that the journal does not have.
+    unkept: Option<Moment>,
+    /// The boards whose numbers are noted as used meanwhile: the last one, and many after it.
+    spared: BTreeSet<String>,
+}
+
+/// Where things leave to.
+#[derive(Debug)]
+pub(super) struct Way {
+    /// To the broker; `None`: there is none.
+    pub(super) outbox: Option<Outbox>,
+    /// To the outputs in [`feeds`](crate::feeds); `None`: there are none.
+    pub(super) outlet: Option<Outlet>,
+}
+
+/// Something that leaves the daemon.
+#[derive(Debug)]
+pub(super) enum Leaving {
+    /// A message to the broker.
+    Message(Message),
+    /// News for the desk, the broadcast and the other outputs in [`feeds`](crate::feeds).
+    News(HeldNews),
+    /// The answer to a command.
+    Answer(Asker, Answer),
+    /// The answer to somebody who asked for the status.
+    Status(Question, Box<Status>),
+}
+
+/// Who gets the answer to a command.
+#[derive(Debug)]
+pub(super) enum Asker {
+    /// A client of the broker.
+    Broker(Reply),
+    /// A task of this process, such as the desk's server.
+    Hall(oneshot::Sender<Answered>),
+}
+
+/// A batch that the journal does not have yet.
+#[derive(Debug)]
+struct Held {
+    number: u64,
+    since: Moment,
+    events: Arc<Vec<Event>>,
+    /// `None`: it has left.
+    leaving: Option<Vec<Leaving>>,
+}
+
+/// How long things wait for the journal before they leave without it.
+const PATIENCE: Duration = Duration::from_millis(1500);
+/// How long they then wait for the disk to note that.
+const NOTE_PATIENCE: Duration = Duration::from_secs(1);
+/// Maximum number of events that wait for the journal: a large hall has fewer in a day.
+const MAX_WAITING: usize = 100_000;
+
+impl Gate {
+    pub(super) fn new(keeper: Keeper, numbers: Numbers, way: Way, storage: Storage) -> Self {
+        Self {
+            keeper,
+            numbers,
+            way,
+            storage,
+            waiting: VecDeque::new(),
+            events: 0,
+            last: 0,
+            lost: 0,
+            unkept: None,
+            spared: BTreeSet::new(),
+        }
+    }
+
+    /// What the disk has is there; `None`: it cannot be opened, which is tried again.
+    pub(super) fn open(&self, journal: Option<Journal>, numbers: Option<NumbersFile>) {
+        self.keeper.open(journal);
+        self.numbers.take_file(numbers);
+    }
+
+    /// Has another configuration noted, before all events that follow.
+    pub(super) fn note(&self, run: Run) {
+        self.keeper.note(run);
+    }
+
+    /// Has events kept, and lets things leave once they are, after all that came before.
+    pub(super) fn hold(&mut self, now: Now, events: Vec<Event>, leaving: Vec<Leaving>) {
+        if events.is_empty() {
+            match self.waiting.back_mut().map(|held| held.leaving.as_mut()) {
+                Some(Some(before)) => before.extend(leaving),
+                Some(None) => self.way.release(leaving, false),
+                None => self.way.release(leaving, true),
+            }
+            return;
+        }
+        if self.events + events.len() > MAX_WAITING {
+            self.give_up(now, &events, leaving);
+            return;
+        }
+        self.last += 1;
+        self.events += events.len();
+        let events = Arc::new(events);
+        self.keeper.keep(Batch {
+            number: self.last,
+            events: Arc::clone(&events),
+        });
+        self.waiting.push_back(Held {
+            number: self.last,
+            since: now.moment,
+            events,
+            leaving: Some(leaving),
+        });
+        self.settle(now);
+    }
+
+    /// Whether everything is kept.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// When [`settle`](Self::settle) is due if the journal says nothing before.
+    pub(super) fn poll_deadline(&self) -> Option<Moment> {
+        let first = self.waiting.iter().find(|held| held.leaving.is_some())?;
+        Some(match self.unkept {
+            Some(since) => since + NOTE_PATIENCE,
+            None => first.since + PATIENCE,
+        })
+    }
+
+    /// Changes when more is kept.
+    pub(super) fn kept(&self) -> watch::Receiver<u64> {
+        self.keeper.kept()
+    }
+
+    /// Changes when the disk has noted that things leave with events that the journal does not have.
+    pub(super) fn noted(&self) -> watch::Receiver<bool> {
+        self.numbers.noted()
+    }
+
+    /// Lets leave what is kept, or has waited too long.
+    pub(super) fn settle(&mut self, now: Now) {
+        let kept = *self.keeper.kept().borrow();
+        while let Some(held) = self.waiting.pop_front_if(|held| held.number <= kept) {
+            self.events -= held.events.len();
+            self.way.release(held.leaving.unwrap_or_default(), true);
+        }
+        if self.waiting.is_empty() && self.unkept.take().is_some() {
+            tracing::info!("all that was published is kept");
+            self.storage.journal_is_well();
+            self.spared.clear();
+            self.numbers.unkept(false);
+            self.way.say_kept(now, true);
+        }
+        if self.poll_deadline().is_some_and(|due| due <= now.moment) && self.unkept.is_none() {
+            self.storage.journal_is_silent(now.time);
+            let problem = self.storage.state().journal.problem.unwrap_or_default();
+            tracing::warn!("the journal takes no events ({problem}); they are published without being kept");
+            self.leave_unkept_from(now);
+        }
+        if let Some(since) = self.unkept
+            && (self.numbers.is_noted() || now.moment >= since + NOTE_PATIENCE)
+        {
+            self.release_waiting(now);
+        }
+        self.storage.events_wait(self.events as u64, self.lost);
+    }
+
+    /// Ends: what is not kept and has not left yet leaves, and the rest is waited for.
+    pub(super) async fn finish(mut self, now: Now, at_most: Duration) {
+        let mut kept = self.keeper.kept();
+        let last = self.last;
+        let all = kept.wait_for(|kept| *kept >= last);
+        let _ = tokio::time::timeout(at_most / 2, all).await;
+        self.settle(now);
+        if self.waiting.is_empty() {
+            let _ = tokio::time::timeout(at_most / 4, self.numbers.ended()).await;
+        } else {
+            self.leave_unkept_from(now);
+            let mut noted = self.numbers.noted();
+            let _ = tokio::time::timeout(at_most / 4, noted.wait_for(|noted| *noted)).await;
+            self.release_waiting(now);
+        }
+        self.keeper.finish(at_most / 4).await;
+    }
+
+    /// From now on things leave with events that are not kept. Their numbers were reserved on the disk before; now it is
+    /// noted that they are used.
+    fn leave_unkept_from(&mut self, now: Now) {
+        self.unkept.get_or_insert(now.moment);
+        let events = self.waiting.iter().flat_map(|held| held.events.iter());
+        self.numbers.given(lasts(events));
+        self.numbers.unkept(true);
+    }
+
+    fn release_waiting(&mut self, now: Now) {
+        let held = self.waiting.iter().filter(|held| held.leaving.is_some());
+        let lasts = lasts(held.flat_map(|held| held.events.iter()));
+        self.spare(&lasts);
+        let waiting = self.waiting.iter_mut();
+        let leaving: Vec<_> = waiting.filter_map(|held| held.leaving.take()).collect();
+        if !leaving.is_empty() {
+            self.way.say_kept(now, false);
+            self.way.release(leaving.into_iter().flatten(), false);
+        }
+    }
+
+    /// There is no room for more: these leave, and the recordings alone have what they are made from.
+    fn give_up(&mut self, now: Now, events: &[Event], leaving: Vec<Leaving>) {
+        if self.lost == 0 {
+            tracing::error!(
+                "{MAX_WAITING} events wait for the journal, and there is no room for more; later ones are not kept, the recordings have their bytes"
+            );
+        }
+        self.lost += events.len() as u64;
+        let lasts = lasts(events);
+        self.spare(&lasts);
+        self.numbers.given(lasts);
+        self.leave_unkept_from(now);
+        self.settle(now);
+        self.release_waiting(now);
+        self.way.say_kept(now, false);
+        self.way.release(leaving, false);
+    }
+
+    /// Boards that come while the journal takes no events are noted as well.
+    fn spare(&mut self, lasts: &BTreeMap<String, u64>) {
+        if lasts.keys().all(|board| self.spared.contains(board)) {
+            return;
+        }
+        self.numbers.given(lasts.clone());
+        self.numbers.spare(lasts);
+        self.spared.extend(lasts.keys().cloned());
+    }
+}
+
+impl Way {
+    fn say_kept(&self, now: Now, kept: bool) {
+        if let Some(outlet) = &self.outlet {
+            outlet.say_kept(now.time, kept);
+        }
+    }
+
+    /// Lets things leave; not `kept`: the journal lacks events that they show.
+    fn release(&self, leaving: impl IntoIterator<Item = Leaving>, kept: bool) {
+        let mut messages = Vec::new();
+        let mut publish = |message: Message| messages.push(if kept { message } else { message.unkept() });
+        for leaving in leaving {
+            match leaving {
+                Leaving::Message(message) => publish(message),
+                Leaving::News(news) => {
+                    if let Some(outlet) = &self.outlet {
+                        outlet.tell(news);
+                    }
+                }
+                Leaving::Answer(asker, answer) => {
+                    let answer = if kept { answer } else { answer.unkept() };
+                    match asker {
+                        Asker::Broker(reply) => publish(reply.message(&answer)),
+                        // Whoever asked may have stopped waiting.
+                        Asker::Hall(sender) => drop(sender.send(Ok(answer))),
+                    }
+                }
+                Leaving::Status(question, status) => drop(question.send(*status)),
+            }
+        }
+        if let Some(outbox) = &self.outbox {
+            outbox.publish(messages);
+        }
+    }
+}
+
+/// The last number of each board.
+fn lasts<'e>(events: impl IntoIterator<Item = &'e Event>) -> BTreeMap<String, u64> {
+    let mut lasts = BTreeMap::new();
+    for event in events {
+        lasts.insert(event.board.clone(), event.seq);
+    }
+    lasts
+}
+
+#[cfg(test)]
+mod tests;
