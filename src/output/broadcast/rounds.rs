@@ -66,7 +66,7 @@ pub(in crate::output) fn rounds<'s>(
     for (&round, of_round) in &tournament.rounds {
         for pairing in of_round.pairings.iter().filter(|pairing| pairing.is_played()) {
             if let Some(table) = pairing.table {
-                slots.entry((round, table)).or_insert(Slot {
+                slots.entry((round, table)).or_insert_with(|| Slot {
                     round,
                     table,
                     pairing: Some(pairing),
@@ -93,7 +93,7 @@ pub(in crate::output) fn rounds<'s>(
         played.entry(place).or_default().push(game);
     }
     for (place, games) in played {
-        let slot = slots.entry(place).or_insert(Slot {
+        let slot = slots.entry(place).or_insert_with(|| Slot {
             round: place.0,
             table: place.1,
             pairing: None,
@@ -136,10 +136,10 @@ fn free_tables<'s>(games: &[&'s Shown]) -> BTreeMap<&'s str, u32> {
 }
 
 /// The last game, unless it was broken off before its first move.
-fn last<'s>(mut games: Vec<&'s Shown>) -> Option<&'s Shown> {
+fn last(mut games: Vec<&Shown>) -> Option<&Shown> {
     games.sort_by_key(|game| game.record.started);
     let is_nothing =
         |game: &Shown| game.record.reason == Some(EndReason::Void) && game.record.moves.is_empty();
     let played = games.iter().rfind(|game| !is_nothing(game));
-    played.or(games.last()).copied()
+    played.or_else(|| games.last()).copied()
 }
