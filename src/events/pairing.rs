@@ -281,6 +281,14 @@ impl LastPaired {
                 self.counting = counting.or_else(|| self.counting.take());
             }
         }
+        if let Some(counting) = &mut self.counting
+            && event.game.as_ref() == Some(&counting.game)
+            && let EventKind::GameAmended {
+                players: Some(named), ..
+            } = &event.kind
+        {
+            counting.players.clone_from(named);
+        }
         let Some((game, players)) = self
             .last
             .as_mut()

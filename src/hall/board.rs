@@ -15,7 +15,7 @@ use crate::model::Model;
 use crate::position::Seen;
 use crate::position::start::Drawn;
 use crate::referee::command::{Announced, Answer, Command, Order, Refusal};
-use crate::referee::{Playing, Referee, Resumed, Ruling};
+use crate::referee::{Game, Playing, Referee, Resumed, Ruling};
 use crate::tracker::Tracker;
 
 /// The pipeline of one board. Live operation and replay drive it the same way: before an observation is taken
@@ -294,7 +294,9 @@ impl Board {
             error: answer.error.clone(),
             note: answer.note.clone(),
         };
-        self.say_now(now, event);
+        let about = command.game().and_then(|id| self.referee.game_with(id));
+        let game = about.or_else(|| self.referee.game()).cloned();
+        self.say_of(now, game, event);
         if let Ok(checked) = checked {
             self.forgotten |= command.order == Order::Forget;
             if let Some(given) = self.referee.given(&checked) {
@@ -394,6 +396,10 @@ impl Board {
     /// Says what is no ruling of the referee's.
     fn say_now(&mut self, now: Timestamp, event: EventKind) {
         let game = self.referee.game().cloned();
+        self.say_of(now, game, event);
+    }
+
+    fn say_of(&mut self, now: Timestamp, game: Option<Game>, event: EventKind) {
         self.say(Ruling {
             ts: now,
             at: None,

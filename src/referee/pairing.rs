@@ -40,6 +40,13 @@ impl Referee {
         }
     }
 
+    /// The players of a game were corrected: a replay of it has the corrected ones.
+    pub(super) fn correct_last_paired(&mut self, game: &str, players: &Players) {
+        if let Some(last) = self.last_paired.as_mut().filter(|last| last.game == game) {
+            last.players.clone_from(players);
+        }
+    }
+
     /// A game begins for another pairing: the questions about the last one have lost their meaning.
     pub(super) fn close_questions_of_other_rounds(&mut self, now: Timestamp) {
         let place = place_of(self.game.as_ref().and_then(|game| game.players.as_ref()));

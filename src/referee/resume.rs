@@ -92,10 +92,17 @@ impl Referee {
         self.recalled = resumed.as_ref().map(OpenGame::of);
     }
 
-    /// Whether it has the game with that id at hand.
+    /// Whether it has the game with that id without the journal.
     pub(crate) fn has_game(&self, id: &str) -> bool {
         let mut games = [&self.game, &self.previous].into_iter().flatten();
         games.any(|game| game.id.id == id)
+    }
+
+    /// The game with that id, if it is at hand.
+    pub(crate) fn game_with(&self, id: &str) -> Option<&Game> {
+        let games = [&self.game, &self.previous, &self.recalled];
+        let mut games = games.into_iter().flatten();
+        games.find(|game| game.id.id == id).map(|game| &game.id)
     }
 
     /// The computer's clock says so much more than `now` does from here on: ids and rounds go by the computer's.

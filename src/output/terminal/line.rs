@@ -10,7 +10,7 @@ use crate::shown::escaped_line;
 ///
 /// Its text may come from anybody: when the line is displayed, control characters in the text are escaped, and the
 /// program's styles are put around the result. So a line goes to a terminal as it is displayed, and not through
-/// [`Shown`](crate::shown::Shown), which would escape the styles as well.
+/// `Shown`, which would escape the styles as well.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Line {
     spans: Vec<(Style, String)>,

@@ -32,6 +32,8 @@ impl Referee {
         };
         let before = game.players.replace(players.clone());
         let is_played = !game.ended;
+        let id = game.id.id.clone();
+        self.correct_last_paired(&id, &players);
         let are_exchanged = before.is_some_and(|before| players.are_exchanged(&before));
         let players = Some(players);
         self.amend(

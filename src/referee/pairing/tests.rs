@@ -79,6 +79,35 @@ fn a_replay_gets_the_players_of_the_game_that_it_replaces() {
     assert!(!open.any(|incident| incident.kind == IncidentKind::SecondGame));
 }
 
+/// The name is corrected while the second game is played.
+#[test]
+fn a_replay_gets_corrected_names() {
+    let mut table = played();
+    let first = table.referee.previous.as_ref().expect("a game").id.id.clone();
+    table.plays("e4 e5");
+    let last = table.referee.last_paired.clone().expect("a game");
+    assert_eq!(last.game, first);
+    let game = crate::events::ResumableGame::of(&{
+        let mut table = Table::new(Edition::Fide2023);
+        table.command(ROUND_3);
+        table.plays("e4 e5");
+        let mut events = table.journaled();
+        for event in &mut events {
+            event.game = Some(first.clone());
+        }
+        events
+    });
+    table.referee.recall(game.as_ref());
+    table.command(&format!(
+        r#""do":"set_players","white":"Adler-Meier","game":"{first}""#
+    ));
+    table.referee.recall(None);
+    table.plays("Nf3 Nc6 Bc4 Bc5 c3 Nf6 d3 d6");
+    table.referee.take_rulings();
+    table.command(r#""do":"assign_game","round":3,"table":7"#);
+    assert_eq!(table.published(), ["arbiter: \"Adler-Meier\"-\"Berg\", assigned"]);
+}
+
 #[test]
 fn a_game_beside_the_round_is_part_of_no_round() {
     let mut table = played();

@@ -64,10 +64,12 @@ function known({ record, corrections, amendments, notes, incidents, decided_by: 
     }
   }
   if (record.ended) {
+    // A result that was entered later has the time of its entry.
+    const entered = decidedBy && amendments.findLast(({ action, by, error }) => action === "set_result" && by === decidedBy && !error);
     const reason = words.reasons[record.reason] ?? record.reason ?? "";
     const by = words.past.by[record.by] ?? record.by ?? "";
     const text = fill(words.past.result, { result: result(record.result) || "*", reason, by });
-    found.push({ at: record.ended, by: decidedBy, text: `${text}, ${record.confirmed ? words.past.confirmed : words.past.notConfirmed}` });
+    found.push({ at: entered?.ts ?? record.ended, by: decidedBy, text: `${text}, ${record.confirmed ? words.past.confirmed : words.past.notConfirmed}` });
   }
   return found.sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
 }
