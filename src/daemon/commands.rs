@@ -39,7 +39,7 @@ pub(super) enum Said {
     Resend(Received),
     ToBroker(Received),
     SetUp(Setup),
-    /// The journal has said what it has of the game that a command names.
+    /// A command, completed with the game that it names as far as the journal has that game.
     Recalled(Box<Asked>),
 }
 
@@ -187,7 +187,7 @@ impl Commands {
             None => asked.command.game(),
         };
         match game.map(str::to_owned).filter(|_| !is_done) {
-            // What cannot be asked for is refused as a game that is not known.
+            // Without the game, the board refuses the command.
             Some(game) => match self.recall.ask(game, asked) {
                 Ok(()) => None,
                 Err(asked) => Some(self.finish(now, hall, pairings, *asked)),
@@ -276,7 +276,7 @@ fn board_of(hall: &Hall, level: &str) -> String {
 /// counts for them, on its board. The table itself gets the result if no board has a game of that pairing. An error has
 /// the answer.
 fn resolved(hall: &Hall, pairings: &Pairings, mut asked: Asked) -> Result<Asked, Box<(Asker, Answer)>> {
-    // Whoever names a game need not know its board.
+    // The sender of a command about a game need not know the game's board.
     let board = asked.command.game().and_then(|game| pairings.board_of(game));
     if let Some(board) = board {
         board.clone_into(&mut asked.board);

@@ -65,6 +65,8 @@ mod report;
 #[cfg(unix)]
 mod restart;
 #[cfg(unix)]
+mod results;
+#[cfg(unix)]
 mod rivals;
 #[cfg(unix)]
 mod room;
