@@ -357,6 +357,9 @@ async fn sixty_boards_are_right_on_a_lichess_that_has_its_days() {
     // A name is corrected while they play.
     let corrected = pairings.replace("White 7, W.", "White 7, Wilma");
     std::fs::write(hall.path().join("round.csv"), corrected).expect("pairings");
+    let is_corrected =
+        async || lichess.see(|held| held.rounds["Round 1"][6].tags["White"] == "White 7, Wilma");
+    until("the corrected name", &hall, is_corrected).await;
     until("more moves in every game", &hall, async || all_have(10).await).await;
     drop(players);
     let is_still = async || {

@@ -75,9 +75,9 @@ pub(super) const DEMO: &str = "\
 A recorded game goes through all of kiebitz at a pace you can follow, then three short recordings: a move
 in doubt is held back, one that was told too early is corrected, an illegal one is named. The board is
 drawn as its sensors see it, so a piece in a player's hand is missing. Everything is published on a
-built-in MQTT broker, unless kiebitz was built without it, as in the Debian package. In a terminal, wall and
-desk stay afterwards until Ctrl-C. If the output is not a terminal, one block of text is printed per move,
-and the demo ends by itself.";
+built-in MQTT broker, unless kiebitz was built without it, as in the Debian package. In a terminal, the
+wall and the desk stay until Ctrl-C. If the output is not a terminal, one block of text is printed per
+move, and the demo ends by itself.";
 
 #[cfg(unix)]
 pub(super) const EMULATE: &str = "\

@@ -46,7 +46,7 @@ class Arbiter {
 
   /** Presses a button of a part that is folded, and says yes. */
   async press(part, label) {
-    const fold = this.page.locator(".fold", { has: this.page.locator("summary", { hasText: part }) });
+    const fold = this.page.locator(".opened .fold", { has: this.page.locator("summary", { hasText: part }) });
     if ((await fold.getAttribute("open")) === null) await fold.locator("summary").click();
     await this.sure(fold.getByRole("button", { name: label, exact: true }));
   }

@@ -120,7 +120,8 @@ async function takes({ page }, context) {
 /** A game comes into the list when it begins, and is followed to its end. */
 async function follows(reader, context) {
   const { page } = reader;
-  const row = (of) => of.page.locator(`.past-game[data-game$="-${board}-1"]`);
+  // A journal without a file of numbers has the games of new boards numbered from the time.
+  const row = (of) => of.page.locator(`.past-game[data-game*="-${board}-"]`);
   const other = await Reader.sit(context, 1280, true);
   await until("the list", 15, async () => (await other.page.locator(".past-game").count()) > 1);
   await other.page.locator(".past-game").last().focus();

@@ -86,6 +86,10 @@ pub(super) fn examples() -> Vec<Value> {
         ("move.made", played),
         ("move.retracted", json!({"ply": 1, "reason": "takeback"})),
         ("move.settled", json!({"ply": 1, "by": "shape"})),
+        (
+            "table.result",
+            json!({"round": 2, "table": 7, "result": "1-0", "reason": "arbiter", "by": "A. Meier"}),
+        ),
         ("time.set", json!({"by_ms": -3600000})),
     ]
     .map(|(kind, fields)| {
@@ -201,6 +205,8 @@ pub(super) fn wrong_values() -> Vec<(&'static str, &'static str, Value)> {
         ),
         ("move.retracted", "ply", json!(0)),
         ("move.settled", "by", json!("guess")),
+        ("table.result", "table", json!(0)),
+        ("table.result", "result", json!("2-0")),
         ("time.set", "by_ms", json!(1.5)),
     ]
 }
