@@ -39,6 +39,8 @@ pub(super) enum Said {
     Resend(Received),
     ToBroker(Received),
     SetUp(Setup),
+    /// A command for a board that follows from the pairings.
+    Paired(String, Command),
     /// A command, completed with the game that it names as far as the journal has that game.
     Recalled(Box<Asked>),
 }
@@ -48,7 +50,8 @@ pub(super) enum Said {
 pub(super) struct Asked {
     pub(super) board: String,
     pub(super) command: Command,
-    asker: Asker,
+    /// Who waits for the answer; `None` if the command follows from the pairings.
+    asker: Option<Asker>,
 }
 
 /// A command that was answered.
@@ -157,7 +160,7 @@ impl Commands {
                 Ok(command) => Asked {
                     board: board_of(hall, &received.board),
                     command,
-                    asker: Asker::Broker(received.reply),
+                    asker: Some(Asker::Broker(received.reply)),
                 },
                 Err(refused) => {
                     tell(&received.board, &refused);
@@ -171,17 +174,24 @@ impl Commands {
             Said::SetUp(setup) => Asked {
                 board: setup.board,
                 command: setup.command,
-                asker: Asker::Hall(setup.answer),
+                asker: Some(Asker::Hall(setup.answer)),
             },
-            Said::Recalled(asked) => return Some(self.finish(now, hall, pairings, *asked)),
+            Said::Paired(board, command) => Asked {
+                board,
+                command,
+                asker: None,
+            },
+            Said::Recalled(asked) => return self.finish(now, hall, pairings, *asked),
         };
         let asked = match resolved(hall, pairings, asked) {
             Ok(asked) => asked,
-            Err(refused) => return Some(*refused),
+            Err(refused) => {
+                let (asker, answer) = *refused;
+                return asker.map(|asker| (asker, answer));
+            }
         };
-        let is_done = self
-            .done
-            .contains_key(&(asked.board.clone(), asked.command.id.clone()));
+        let key = (asked.board.clone(), asked.command.id.clone());
+        let is_done = asked.asker.is_some() && self.done.contains_key(&key);
         let game = match hall.board(&asked.board) {
             Some(board) => board.lacks(&asked.command),
             None => asked.command.game(),
@@ -190,9 +200,9 @@ impl Commands {
             // Without the game, the board refuses the command.
             Some(game) => match self.recall.ask(game, asked) {
                 Ok(()) => None,
-                Err(asked) => Some(self.finish(now, hall, pairings, *asked)),
+                Err(asked) => self.finish(now, hall, pairings, *asked),
             },
-            None => Some(self.finish(now, hall, pairings, asked)),
+            None => self.finish(now, hall, pairings, asked),
         }
     }
 
@@ -202,10 +212,21 @@ impl Commands {
         hall: &mut Hall,
         pairings: &Pairings,
         asked: Asked,
-    ) -> (Asker, Answer) {
+    ) -> Option<(Asker, Answer)> {
+        let Some(asker) = asked.asker else {
+            // The pairings know by the board's events which commands it has taken.
+            let Asked { board, command, .. } = asked;
+            match hall.command(now, &board, &command).error {
+                None => tracing::info!(board, "{board}: {} of {}", command.action, command.id),
+                Some(error) => {
+                    tracing::warn!(board, "{board}: {} of {}: {error}", command.action, command.id)
+                }
+            }
+            return None;
+        };
         let answer = self.once(now, hall, pairings.seating(), asked.board.clone(), asked.command);
         tell(&asked.board, &answer);
-        (asked.asker, answer)
+        Some((asker, answer))
     }
 
     /// Carries out a command, unless that was done before.
@@ -275,7 +296,11 @@ fn board_of(hall: &Hall, level: &str) -> String {
 /// A command about a game goes to the board of that game. A result for a round and a table becomes one for the game that
 /// counts for them, on its board. The table itself gets the result if no board has a game of that pairing. An error has
 /// the answer.
-fn resolved(hall: &Hall, pairings: &Pairings, mut asked: Asked) -> Result<Asked, Box<(Asker, Answer)>> {
+fn resolved(
+    hall: &Hall,
+    pairings: &Pairings,
+    mut asked: Asked,
+) -> Result<Asked, Box<(Option<Asker>, Answer)>> {
     // The sender of a command about a game need not know the game's board.
     let board = asked.command.game().and_then(|game| pairings.board_of(game));
     if let Some(board) = board {

@@ -163,7 +163,7 @@ impl Desk {
                     Hangup::TerminalGone => return Ok(Ended::Stopped),
                 },
                 _ = scan.tick() => {
-                    self.scan_ports();
+                    self.scan_ports(commands);
                     if self.day.is_over(self.time.present()) && self.gate.is_empty() && self.late.is_none() {
                         return Ok(Ended::NewDay);
                     }
@@ -230,7 +230,7 @@ impl Desk {
     }
 
     /// Looks for ports that have come or gone, and does what is due at each scan.
-    fn scan_ports(&mut self) {
+    fn scan_ports(&mut self, commands: &mut Commands) {
         if let Some(step) = self.time.keep_up() {
             self.set_clock(step);
         }
@@ -260,7 +260,15 @@ impl Desk {
         if let Some(tape) = &mut self.tape {
             tape.look(now);
         }
-        self.pairings.look(self.time.now(), &mut self.hall);
+        let due = self.pairings.look(self.time.now(), &self.hall);
+        for (board, command) in due {
+            commands.carry_out(
+                self.time.now(),
+                &mut self.hall,
+                &self.pairings,
+                Said::Paired(board, command),
+            );
+        }
         if let Some(feeds) = &mut self.feeds {
             let now = self.time.now();
             let names = self.hall.names_of_boards();

@@ -12,6 +12,7 @@ use crate::events::{Event, LIVE_STREAM};
 use crate::hall::Hall;
 use crate::journal::{Journal, JournalError};
 use crate::position::is_chess960;
+use crate::referee::command::Command;
 use crate::tournament::Tournament;
 use crate::tournament::seating::{Seating, View};
 use crate::tournament::watch::{self, Read};
@@ -112,10 +113,10 @@ impl Pairings {
         self.seating.apply(event);
     }
 
-    /// Says to boards what is to be said at `now`.
-    pub(super) fn look(&mut self, now: Timestamp, hall: &mut Hall) {
+    /// The commands that follow from the pairings at `now`, in this order, each for a board.
+    pub(super) fn look(&mut self, now: Timestamp, hall: &Hall) -> Vec<(String, Command)> {
         if self.are_none() {
-            return;
+            return Vec::new();
         }
         let names = hall.names_of_boards();
         let tables = names.iter().map(|name| (&**name, self.config.table(name)));
@@ -126,14 +127,6 @@ impl Pairings {
                 .is_some_and(|board| board.is_connected() && is_chess960(board.tracker().placement())),
             has_time_control: self.config.regulations(name).time_control.is_some(),
         };
-        for (board, command) in self.seating.look(now, &self.config.event.rounds, view) {
-            let answer = hall.command(now, &board, &command);
-            match answer.error {
-                None => tracing::info!(board, "{board}: {} of {}", command.action, command.id),
-                Some(error) => {
-                    tracing::warn!(board, "{board}: {} of {}: {error}", command.action, command.id)
-                }
-            }
-        }
+        self.seating.look(now, &self.config.event.rounds, view)
     }
 }

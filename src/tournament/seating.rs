@@ -240,7 +240,7 @@ impl Seating {
         said
     }
 
-    /// The results of the files that boards are to be told: those that their games, or the arbiter's entries, do not have.
+    /// The results of the files that boards are to be told: those that their games do not have.
     /// Each is told once: what an arbiter decides afterwards stays until the file says something else. A game in play
     /// ends only by a result that came into the file during play.
     fn results(&self) -> Vec<(String, Command)> {
@@ -249,22 +249,13 @@ impl Seating {
             if self.told.get(&place) == Some(&result) {
                 return None;
             }
-            let (board, game) = match self.game_of(round, table) {
-                Some((board, game)) => {
-                    let ended = game.ended();
-                    let is_due = match ended {
-                        Some((known, _)) => known != result,
-                        None => self.changed.contains(&place),
-                    };
-                    (is_due).then_some((board, Some(game.game())))?
-                }
-                None => {
-                    let known = self.entered.get(round, table)?;
-                    let board = self.seats.keys().next()?;
-                    (known.result != result).then_some((board.as_str(), None))?
-                }
+            let (board, game) = self.game_of(round, table)?;
+            let is_due = match game.ended() {
+                Some((known, _)) => known != result,
+                None => self.changed.contains(&place),
             };
-            Some((board.to_owned(), set_result(place, game, result)?))
+            let command = is_due.then(|| set_result(place, game.game(), result))??;
+            Some((board.to_owned(), command))
         };
         self.tournament.results().filter_map(told).collect()
     }
@@ -496,14 +487,12 @@ fn set_players(players: &Players, place: &For) -> Option<Command> {
     )
 }
 
-fn set_result((round, table): (u32, u32), game: Option<&str>, result: GameResult) -> Option<Command> {
+fn set_result((round, table): (u32, u32), game: &str, result: GameResult) -> Option<Command> {
     let mut fields = Map::new();
     fields.insert("result".to_owned(), json!(result.as_str()));
     fields.insert("round".to_owned(), json!(round));
     fields.insert("table".to_owned(), json!(table));
-    if let Some(game) = game {
-        fields.insert("game".to_owned(), json!(game));
-    }
+    fields.insert("game".to_owned(), json!(game));
     command("set_result", (round, table), fields)
 }
 

@@ -124,6 +124,14 @@ async fn any_table_has_its_result_at_any_time_and_after_a_restart() {
     };
     arbiter.until("the question about the second game", asked).await;
 
+    // A correction of the file reaches the game of the round as well.
+    std::fs::write(path.join("r.csv"), PAIRINGS.replace("Adler", "Adler-Meier")).expect("pairings");
+    let is_corrected = || {
+        let pgn = std::fs::read_to_string(path.join("live/round-1/game-1.pgn"));
+        pgn.is_ok_and(|pgn| pgn.contains("[White \"Adler-Meier\"]"))
+    };
+    until("the corrected name", is_corrected).await;
+
     // Everything that is shown is made again.
     daemon.stop();
     std::fs::remove_dir_all(path.join("live")).expect("what was published");
