@@ -29,7 +29,7 @@ impl Recall {
         let work = move || {
             for (game, mut asked) in asked {
                 asked.command.recalled = game_of(&journal, &asked.board, &game).map(Box::new);
-                // The daemon ends.
+                // Nobody takes commands any more: the daemon ends.
                 if done.send(asked).is_err() {
                     return;
                 }

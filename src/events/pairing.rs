@@ -329,7 +329,8 @@ impl AsRef<Self> for PairedGame {
     }
 }
 
-fn place_of(players: Option<&Players>) -> (Option<u32>, Option<u32>) {
+/// The round and the table of a pairing, as far as they are known.
+pub(crate) fn place_of(players: Option<&Players>) -> (Option<u32>, Option<u32>) {
     players
         .map(|players| (players.round, players.table))
         .unwrap_or_default()

@@ -5,7 +5,7 @@ use kiebitz_hardware::Timestamp;
 use super::watch::News;
 use super::{OpenGame, Referee};
 use crate::events::Players;
-use crate::events::pairing::{CountingGame, MIN_PLIES, leaves_open};
+use crate::events::pairing::{CountingGame, MIN_PLIES, leaves_open, place_of};
 
 impl Referee {
     /// The game before the one that begins, if it counts for a pairing.
@@ -67,12 +67,6 @@ impl OpenGame {
         let verdict = self.verdict.as_ref().filter(|_| self.ended);
         verdict.is_some_and(|verdict| !leaves_open(verdict.result, verdict.reason, self.plies()))
     }
-}
-
-fn place_of(players: Option<&Players>) -> (Option<u32>, Option<u32>) {
-    players
-        .map(|players| (players.round, players.table))
-        .unwrap_or_default()
 }
 
 #[cfg(test)]

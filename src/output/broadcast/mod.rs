@@ -53,6 +53,7 @@ pub(crate) struct Broadcast {
     boards: BTreeMap<String, Board>,
     /// All games, by their ids.
     games: BTreeMap<String, Shown>,
+    /// The results that arbiters entered for pairings without a game.
     results: TableResults,
     files: Files,
     /// Those of the page that shows them; none: there is no page.
