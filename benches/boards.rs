@@ -14,8 +14,8 @@ use core::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
 
-use kiebitz::hall::{Hall, LineId, Names};
 use kiebitz::tools::emulate::plies;
+use kiebitz_game::hall::{Hall, LineId, Names};
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::{
     Chance, Ending, Script, Setting, Sitting, SittingSettings, Temperament, ms,

@@ -12,9 +12,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use kiebitz::events::Event;
 use kiebitz::journal::Journal;
 use kiebitz::replay::Replay;
+use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 
 /// The journal has this many events when the questions are asked: a year of a busy club.

@@ -15,7 +15,7 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use kiebitz::laws::mating::{Answer, can_mate, quick};
+use kiebitz_game::laws::mating::{Answer, can_mate, quick};
 use pgn_reader::{Reader, SanPlus, Visitor};
 use shakmaty::{CastlingMode, Chess, Color, FromSetup, Position, PositionError, fen::Fen};
 

@@ -9,7 +9,7 @@
 
 use std::time::{Duration, Instant};
 
-use kiebitz::tracker::Tracker;
+use kiebitz_game::tracker::Tracker;
 use kiebitz_hardware::capture::{CaptureReader, Content, Direction};
 use kiebitz_hardware::{Observation, Observed, Session, Timestamp};
 use kiebitz_protocol::{Dump, Field, FieldUpdate, Piece};

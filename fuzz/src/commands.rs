@@ -4,8 +4,8 @@
 use core::time::Duration;
 use std::path::Path;
 
-use kiebitz::referee::command::{CommandFile, Timed};
 use kiebitz::replay::Replay;
+use kiebitz_game::command::{CommandFile, Timed};
 
 pub fn run(data: &[u8]) {
     let Ok(text) = core::str::from_utf8(data) else {

@@ -12,11 +12,13 @@ use clap::builder::TypedValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand};
 
 #[cfg(target_os = "linux")]
+use kiebitz_game::events::GameResult;
+
 use crate::config::PortMode;
-use crate::events::GameResult;
 #[cfg(target_os = "linux")]
+use kiebitz_game::laws::{Edition, IncidentKind, Language, Mode, TimeControl};
+
 use crate::feeds::Role;
-use crate::laws::{Edition, IncidentKind, Language, Mode, TimeControl};
 use crate::output::mqtt::Prefix;
 use crate::system_time::Speed;
 #[cfg(unix)]

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 
 use anyhow::{Context, Result};
+use kiebitz_game::events::LIVE_STREAM;
 
 use super::request::{ExportRequest, Exported};
 use super::{failure, replay};
 use crate::Exit;
-use crate::events::LIVE_STREAM;
 use crate::journal::JournaledEvent;
 use crate::kept::KeptGames;
 use crate::system_time;

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use anyhow::Result;
+use kiebitz_game::laws::{self, Edition, IncidentKind, Language, Mode, Regulations, Rules};
 
 use super::request::LawsRequest;
 use crate::Exit;
-use crate::laws::{self, Edition, IncidentKind, Language, Mode, Regulations, Rules};
 use crate::output::wrap::wrapped;
 
 /// The widest line, in characters.

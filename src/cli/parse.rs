@@ -28,9 +28,10 @@ use super::request::{RebuildRequest, SetupRequest};
 #[cfg(target_os = "linux")]
 use super::status::StatusRequest;
 #[cfg(target_os = "linux")]
+use kiebitz_game::laws::Regulations;
+
 use super::user::UserRequest;
 use crate::config::Played;
-use crate::laws::Regulations;
 use crate::output::mqtt::{MqttConfig, Prefix};
 use crate::output::notation::{LETTERS, Letters};
 use crate::tools::demo::Demo;

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use anyhow::Result;
 use jiff::tz::TimeZone;
+use kiebitz_game::events::ExplainedEvent;
+use kiebitz_game::events::record::GameRecord;
 
-use crate::events::ExplainedEvent;
-use crate::events::record::GameRecord;
 use crate::output::pgn::pgn;
 use crate::output::sheet::{AtEnd, Detail, Sheet};
 use crate::replay::Replay;

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use kiebitz_game::events::{LIVE_STREAM, time_text};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::recorder::recorded_since;
 
@@ -14,7 +15,6 @@ use super::{failure, replay};
 use crate::Exit;
 use crate::config::Config;
 use crate::daemon::lock::StateLock;
-use crate::events::{LIVE_STREAM, time_text};
 use crate::journal::{InputsFile, Journal, NumbersFile, Recovered};
 use crate::progress::Progress;
 use crate::restart::{self, Rebuilt, RebuiltBoard};

@@ -5,6 +5,10 @@ use std::io::{BufReader, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use kiebitz_game::command::{Answer, CommandFile};
+use kiebitz_game::events::ExplainedEvent;
+use kiebitz_game::hall::Names;
+use kiebitz_game::laws::Regulations;
 use kiebitz_hardware::Timestamp;
 
 use super::failure;
@@ -12,15 +16,11 @@ use super::printer::Printer;
 use super::request::{CaptureRequest, ReplayRequest, RulesFrom};
 use crate::Exit;
 use crate::config::{Config, ConfigError};
-use crate::events::ExplainedEvent;
 use crate::exit::Stop;
-use crate::hall::Names;
 use crate::kept::{Chain, KeptGames, Recorded, Stretch};
-use crate::laws::Regulations;
 use crate::output::mqtt::MqttConfig;
-use crate::referee::command::{Answer, CommandFile};
-use crate::replay::Replay;
 use crate::replay::publish::{Connection, Undelivered};
+use crate::replay::{Replay, read_commands};
 use crate::restart::Recordings;
 use crate::system_time::{self, Pace, Speed};
 
@@ -33,7 +33,7 @@ pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit>
             return Ok(Exit::Usage);
         }
     };
-    let commands = request.commands.as_deref().map(CommandFile::read).transpose()?;
+    let commands = request.commands.as_deref().map(read_commands).transpose()?;
     let given = Given {
         names,
         rules: &request.rules,
@@ -61,7 +61,7 @@ struct Given<'c> {
 
 /// What boards are called and what is played on them.
 fn names(rules: &RulesFrom) -> Result<Names, ConfigError> {
-    Ok(Names::RecordedAs(Box::new(config(rules)?)))
+    Ok(Names::RecordedAs(config(rules)?.roster()))
 }
 
 /// The configuration of the daemon, which says where its games are: that of the file named, else the usual one. What is
@@ -115,7 +115,7 @@ impl Given<'_> {
         let recorded = Recorded::of(&kept, &game)?;
         let replay = Replay::new(recorded.open()?, stream).with_context(cannot)?;
         Ok((
-            replay.named(Names::RecordedAs(Box::new(config))),
+            replay.named(Names::RecordedAs(config.roster())),
             Some(recorded.stretch),
         ))
     }

@@ -5,19 +5,19 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use kiebitz_game::command::CommandFile;
+use kiebitz_game::events::Event;
+use kiebitz_game::hall::Names;
 
 use super::failure;
 use super::replay;
 use super::request::{Form, ReportRequest, RulesFrom};
 use crate::Exit;
 use crate::config::Config;
-use crate::events::Event;
-use crate::hall::Names;
 use crate::kept::KeptGames;
 use crate::output::notation::Letters;
 use crate::output::report::{Frames, Manner, Report, Source, html, text};
-use crate::referee::command::CommandFile;
-use crate::replay::Replay;
+use crate::replay::{Replay, read_commands};
 use crate::system_time;
 
 /// Makes the report that is asked for.
@@ -36,7 +36,7 @@ pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit>
         }
     };
     let language = request.language.unwrap_or(config.event.language);
-    let commands = request.commands.as_deref().map(CommandFile::read).transpose()?;
+    let commands = request.commands.as_deref().map(read_commands).transpose()?;
     if commands.is_some() && !of_file {
         bail!("--commands is for captures: a game in the journal has its commands already");
     }
@@ -84,7 +84,7 @@ fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -
         report.source = Some(source);
         return Ok((report, Exit::Fine));
     }
-    let replay = Replay::open(path, "replay")?.named(Names::RecordedAs(Box::new(config)));
+    let replay = Replay::open(path, "replay")?.named(Names::RecordedAs(config.roster()));
     let broken = replayed(replay, commands, &mut events, &mut source);
     let mut report = Report::from_events(&events);
     report.source = Some(source);

@@ -8,9 +8,10 @@ use super::printer::Output;
 #[cfg(target_os = "linux")]
 use super::status::StatusRequest;
 #[cfg(target_os = "linux")]
+use kiebitz_game::events::GameResult;
+use kiebitz_game::laws::{IncidentKind, Language, Regulations};
+
 use super::user::UserRequest;
-use crate::events::GameResult;
-use crate::laws::{IncidentKind, Language, Regulations};
 use crate::output::mqtt::MqttConfig;
 use crate::output::notation::Letters;
 use crate::system_time::Speed;

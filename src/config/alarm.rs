@@ -167,8 +167,9 @@ fn is_topic(topic: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use kiebitz_game::laws::IncidentKind;
+
     use super::*;
-    use crate::laws::IncidentKind;
 
     fn read(rest: &str) -> Result<Alarm, toml::de::Error> {
         toml::from_str(&format!("name = \"phone\"\n{rest}"))

@@ -9,6 +9,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use bytesize::ByteSize;
+use kiebitz_game::laws::{
+    DefaultTime, DrawnStart, Edition, Language, Mode, Regulations, Rounds, TimeControl,
+};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
@@ -17,12 +20,11 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use super::broker::{self, MqttTable};
 use super::error::{Wrong, line_of};
 use super::event::{Played, Points, from_text, move_number, rounds};
-use super::values::{Name, NoUsbId, Serial, UsbId};
+use super::values::{Name, NoUsbId, UsbId};
 use super::{
     Alarm, AlarmTo, ClockMessages, Config, Daemon, Desk, Ignored, Journal, KnownBy, Lichess, LiveChess,
-    NamedBoard, Port, PortMode, Ports, Publish, Recorder, Webhook,
+    NamedBoard, Port, PortMode, Ports, Publish, Recorder, Serial, Webhook,
 };
-use crate::laws::{DefaultTime, DrawnStart, Edition, Language, Mode, Regulations, Rounds, TimeControl};
 use crate::output::mqtt::Prefix;
 
 /// The whole file.

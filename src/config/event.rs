@@ -4,16 +4,15 @@ use core::fmt::{self, Display};
 use core::str::FromStr;
 use std::path::PathBuf;
 
+use kiebitz_game::laws::{
+    DefaultTime, DrawnStart, Edition, IllegalMoveReport, Language, Mode, OpenPoints, Penalties1997,
+    Regulations, ReversedLimit, Rounds, Rules, TimeControl,
+};
 use kiebitz_hardware::Timestamp;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::value::Datetime;
-
-use crate::laws::{
-    DefaultTime, DrawnStart, Edition, IllegalMoveReport, Language, Mode, OpenPoints, Penalties1997,
-    Regulations, ReversedLimit, Rounds, Rules, TimeControl,
-};
 
 /// What is played, as far as it is written. What is left out is as for the event, or the default.
 #[derive(Debug, Deserialize, Default)]

@@ -19,13 +19,14 @@ use core::time::Duration;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use kiebitz_game::hall::{Roster, RosterEntry};
+use kiebitz_game::laws::Regulations;
 use kiebitz_hardware::capture::LineMode;
 #[cfg(target_os = "linux")]
 use kiebitz_hardware::port::PortSettings;
 use serde::Deserialize;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use crate::laws::Regulations;
 use crate::output::mqtt::{MqttConfig, Prefix, host_name, is_open_to_all};
 use crate::text_file;
 
@@ -33,9 +34,10 @@ pub use alarm::{Alarm, AlarmKind, AlarmTo};
 pub use desk::Desk;
 pub use error::{ConfigError, Mistake};
 pub(crate) use event::Played;
+pub use kiebitz_game::hall::{KnownBy, NoSerial, Serial};
 pub use livechess::LiveChess;
 pub use publish::{Lichess, Publish, Target};
-pub use values::{Name, NameError, NoSerial, NoUsbId, Serial, UsbId};
+pub use values::{Name, NameError, NoUsbId, UsbId};
 pub use webhook::{Sent, Webhook};
 
 /// What the daemon is to do.
@@ -54,7 +56,7 @@ pub use webhook::{Sent, Webhook};
 /// "#;
 /// let config = Config::parse("kiebitz.toml".as_ref(), text)?;
 /// assert_eq!(config.ports.listed[0].mode, PortMode::Bus);
-/// assert_eq!(config.board_name(["0000001025"], "/dev/ttyS0"), Some("board-1"));
+/// assert_eq!(config.board_name(["0000001025"], "/dev/ttyS0").as_deref(), Some("board-1"));
 /// # Ok::<(), kiebitz::config::ConfigError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -211,15 +213,6 @@ pub struct NamedBoard {
     pub table: Option<u32>,
 }
 
-/// How a board is recognised.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum KnownBy {
-    /// By its serial number, wherever it is plugged in.
-    Serial(Serial),
-    /// By where it is plugged in, an absolute path; not of a port in bus mode.
-    Port(PathBuf),
-}
-
 /// What clocks display between games.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -293,17 +286,24 @@ impl Config {
         (secret && is_open_to_all(file)).then_some(file)
     }
 
-    /// The name of the board with these serial numbers, as the board reports them, on that port. A name for the first
-    /// number takes precedence over one for the next, and all over one for the port. `None`: it has no name of its own.
+    /// The named boards and the regulations, for the hall.
     #[must_use]
-    pub fn board_name<'s>(&self, serials: impl IntoIterator<Item = &'s str>, port: &str) -> Option<&str> {
-        let serials = serials.into_iter().filter_map(|serial| serial.parse().ok());
-        let known_by = |known: &KnownBy| self.boards.iter().find(|board| board.known_by == *known);
-        let found = serials
-            .map(KnownBy::Serial)
-            .find_map(|serial| known_by(&serial))
-            .or_else(|| known_by(&KnownBy::Port(port.into())));
-        found.map(|board| board.name.as_str())
+    pub fn roster(&self) -> Roster {
+        let boards = self.boards.iter().map(|board| RosterEntry {
+            known_by: board.known_by.clone(),
+            name: board.name.to_string(),
+            regulations: board.regulations.clone(),
+        });
+        Roster {
+            boards: boards.collect(),
+            regulations: self.event.clone(),
+        }
+    }
+
+    /// The configured name of the board with these serial numbers on that port: see [`Roster::board_name`].
+    #[must_use]
+    pub fn board_name<'s>(&self, serials: impl IntoIterator<Item = &'s str>, port: &str) -> Option<String> {
+        self.roster().board_name(serials, port).map(str::to_owned)
     }
 
     /// The daemon's name, else that of the computer.

@@ -3,7 +3,7 @@ mod refusals;
 
 use super::state::{SYSTEM, Surroundings};
 use super::*;
-use crate::laws::{
+use kiebitz_game::laws::{
     DrawnStart, Edition, IllegalMoveReport, Language, Mode, OpenPoints, Penalties1997, ReversedLimit, Rounds,
     Rules,
 };
@@ -184,8 +184,14 @@ fn each_block_of_the_example_can_be_used() {
     assert_eq!(all.mqtt, Some(broker.with_daemon("hall-2")));
     assert_eq!(all.ports.listed.len(), 1);
     assert_eq!(all.ports.listed[0].mode, PortMode::Auto);
-    assert_eq!(all.board_name(["01025"], "/dev/ttyACM0"), Some("board-1"));
-    assert_eq!(all.board_name(["01026"], "/dev/rfcomm0"), Some("board-2"));
+    assert_eq!(
+        all.board_name(["01025"], "/dev/ttyACM0").as_deref(),
+        Some("board-1")
+    );
+    assert_eq!(
+        all.board_name(["01026"], "/dev/rfcomm0").as_deref(),
+        Some("board-2")
+    );
     let modes = ["board-1", "board-2", "board-3"].map(|name| all.regulations(name).rules.mode);
     assert_eq!(modes, [Mode::Rapid, Mode::Standard, Mode::Standard]);
     let delays = ["board-1", "board-2", "board-3"].map(|name| all.public_delay(name).as_secs());
@@ -426,11 +432,17 @@ fn one_who_only_reads_looks_where_there_is_a_journal() {
 fn name_of_the_serial_number_goes_before_that_of_the_port() {
     let config =
         parsed("[[board]]\nport = \"/dev/ttyS1\"\nname = \"a\"\n[[board]]\nserial = \"7\"\nname = \"b\"\n");
-    assert_eq!(config.board_name(["0000000007"], "/dev/ttyS1"), Some("b"));
-    assert_eq!(config.board_name(["8"], "/dev/ttyS1"), Some("a"));
-    assert_eq!(config.board_name(["no number"], "/dev/ttyS1"), Some("a"));
-    assert_eq!(config.board_name(["8", "7"], "/dev/ttyS1"), Some("b"));
-    assert_eq!(config.board_name([], "/dev/ttyS2"), None);
+    assert_eq!(
+        config.board_name(["0000000007"], "/dev/ttyS1").as_deref(),
+        Some("b")
+    );
+    assert_eq!(config.board_name(["8"], "/dev/ttyS1").as_deref(), Some("a"));
+    assert_eq!(
+        config.board_name(["no number"], "/dev/ttyS1").as_deref(),
+        Some("a")
+    );
+    assert_eq!(config.board_name(["8", "7"], "/dev/ttyS1").as_deref(), Some("b"));
+    assert_eq!(config.board_name([], "/dev/ttyS2").as_deref(), None);
 }
 
 #[test]

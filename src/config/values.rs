@@ -47,15 +47,6 @@ pub enum NameError {
     },
 }
 
-/// A board's serial number. Boards report it in five digits or in ten; leading zeros do not count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Serial(u64);
-
-/// A text that is not a serial number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a serial number is up to ten digits, as in \"01025\"; `kiebitz boards` shows it")]
-pub struct NoSerial;
-
 /// The ids of a USB device's vendor and product.
 ///
 /// ```
@@ -83,7 +74,6 @@ pub struct NoUsbId {
 }
 
 const LONGEST_NAME: usize = 64;
-const LONGEST_SERIAL: usize = 10;
 
 impl Name {
     /// The name as text.
@@ -122,23 +112,6 @@ impl FromStr for Name {
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-impl FromStr for Serial {
-    type Err = NoSerial;
-
-    fn from_str(text: &str) -> Result<Self, NoSerial> {
-        let digits = text.len() <= LONGEST_SERIAL && text.bytes().all(|byte| byte.is_ascii_digit());
-        // Refuses the empty text as well.
-        let number = text.parse().map_err(|_| NoSerial)?;
-        digits.then_some(Self(number)).ok_or(NoSerial)
-    }
-}
-
-impl fmt::Display for Serial {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:05}", self.0)
     }
 }
 
@@ -194,23 +167,6 @@ mod tests {
             "a".repeat(LONGEST_NAME + 1).parse::<Name>(),
             Err(NameError::TooLong { .. })
         ));
-    }
-
-    #[test]
-    fn serial_number_is_the_same_in_five_and_in_ten_digits() {
-        let serial = |text: &str| text.parse::<Serial>();
-        assert_eq!(serial("01025"), serial("0000001025"));
-        assert_eq!(
-            serial("9999999999").map(|serial| serial.to_string()),
-            Ok("9999999999".to_owned())
-        );
-        assert_eq!(
-            serial("01025").map(|serial| serial.to_string()),
-            Ok("01025".to_owned())
-        );
-        for text in ["", "12345678901", "+1025", "-1", "1025 ", "abc", "٣"] {
-            assert_eq!(serial(text), Err(NoSerial), "{text:?}");
-        }
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
+use kiebitz_game::events::LIVE_STREAM;
 
 use crate::config::Config;
-use crate::events::LIVE_STREAM;
 use crate::journal::Journal;
 use crate::output::mqtt::{Backlog, BacklogEvent};
 
@@ -37,10 +37,10 @@ impl Backlog for Journaled {
 
 #[cfg(test)]
 mod tests {
+    use kiebitz_game::events::{Event, EventKind};
     use kiebitz_hardware::Timestamp;
 
     use super::*;
-    use crate::events::{Event, EventKind};
     use crate::output::mqtt::{Message, Prefix};
 
     fn event(stream: &str, board: &str, seq: u64) -> Event {

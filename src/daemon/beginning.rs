@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
+use kiebitz_game::events::{Event, LIVE_STREAM};
 use kiebitz_hardware::Timestamp;
 use tokio::sync::oneshot;
 
@@ -14,7 +15,6 @@ use super::past;
 use super::start::{self, Beginning, Started};
 use super::storage::Storage;
 use crate::config::Config;
-use crate::events::{Event, LIVE_STREAM};
 use crate::feeds::Feeds;
 use crate::journal::Journal;
 use crate::output::mqtt::{Message, Outbox};

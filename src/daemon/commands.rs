@@ -4,6 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 
 use anyhow::Result;
+use kiebitz_game::command::{Answer, Command, Order, Paired, Refusal, SetResult, Standing};
+use kiebitz_game::events::{Action, Event, EventKind, LIVE_STREAM};
+use kiebitz_game::hall::Hall;
+use kiebitz_game::laws::Language;
 use kiebitz_hardware::Timestamp;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -11,13 +15,9 @@ use tokio::sync::mpsc;
 use super::gate::Asker;
 use super::pairings::Pairings;
 use super::recall::Recall;
-use crate::events::{Action, Event, EventKind, LIVE_STREAM};
 use crate::feeds::Setup;
-use crate::hall::Hall;
 use crate::journal::{Journal, JournalError};
-use crate::laws::Language;
 use crate::output::mqtt::{Received, is_level_of};
-use crate::referee::command::{Answer, Command, Order, Paired, Refusal, SetResult, Standing};
 use crate::tournament::seating::Seating;
 
 /// Takes commands.
@@ -422,9 +422,10 @@ const fn refused(id: Option<String>, error: String) -> Answer {
 
 #[cfg(test)]
 mod tests {
+    use kiebitz_game::hall::Names;
+
     use super::*;
     use crate::config::Config;
-    use crate::hall::Names;
 
     const NOW: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
@@ -439,7 +440,7 @@ mod tests {
             let config = "[[board]]\nserial = \"42\"\nname = \"board-1\"\n";
             let config = Config::parse("test.toml".as_ref(), config).expect("a configuration");
             Self {
-                hall: Hall::new(LIVE_STREAM, Names::Configured(Box::new(config))),
+                hall: Hall::new(LIVE_STREAM, Names::Configured(config.roster())),
                 commands: Commands::new(None, mpsc::channel(1).1, "none".into()).expect("a thread"),
                 pairings: Pairings::start(&Config::default()).expect("no files"),
             }

@@ -5,17 +5,17 @@ use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use kiebitz_game::command::Answer;
+use kiebitz_game::events::Event;
 use tokio::sync::{oneshot, watch};
 
 use super::keeper::{Batch, Keeper};
 use super::numbers::Numbers;
 use super::storage::Storage;
-use crate::events::Event;
 use crate::feeds::{Answered, HeldNews, Outlet};
 use crate::journal::{Journal, NumbersFile, Run};
 use crate::output::mqtt::{Message, Outbox, Reply};
 use crate::output::status::{Question, Status};
-use crate::referee::command::Answer;
 use crate::system_time::{Moment, Now};
 
 /// Holds events, and whatever leaves the daemon with them, until the journal has the events.

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+use kiebitz_game::events::{Event, EventKind};
+use kiebitz_game::hall::Board;
 use kiebitz_hardware::SessionSettings;
 
 use crate::config::{ClockMessages, ClockText};
-use crate::events::{Event, EventKind};
-use crate::hall::Board;
 use crate::system_time::Moment;
 
 /// Texts for the clocks' displays, one after another, and none during a game.

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use kiebitz_game::events::{Event, LIVE_STREAM};
 use kiebitz_hardware::Timestamp;
 use tokio::sync::watch;
 
@@ -16,7 +17,6 @@ use super::lock::StateLock;
 use super::numbers::Numbers;
 use super::start;
 use super::storage::Storage;
-use crate::events::{Event, LIVE_STREAM};
 use crate::journal::{Input, InputsFile, Journal, JournalError, Run, digest_of};
 use crate::output::mqtt::Outbox;
 use crate::progress::Progress;

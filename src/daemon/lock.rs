@@ -5,11 +5,10 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use kiebitz_game::events::time_text;
 use kiebitz_hardware::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use thiserror::Error;
-
-use crate::events::time_text;
 
 /// Held as long as the daemon, or what must not meet it, runs. The system gives it back when the process ends, however that happens.
 #[derive(Debug)]

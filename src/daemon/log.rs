@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use kiebitz_game::events::{Event, EventKind};
+use kiebitz_game::laws::{Regulations, Severity};
 use tracing::{debug, info, warn};
 use tracing_subscriber::filter::{Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
@@ -10,8 +12,6 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry};
 
 use crate::config::Config;
-use crate::events::{Event, EventKind};
-use crate::laws::{Regulations, Severity};
 use crate::output::status;
 use crate::shown::LogLines;
 

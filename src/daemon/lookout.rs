@@ -2,7 +2,8 @@
 
 use core::time::Duration;
 
-use crate::events::EventKind;
+use kiebitz_game::events::EventKind;
+
 use crate::system_time::Moment;
 
 /// Waits for the first board. Once one has come, or something was said, it is silent.

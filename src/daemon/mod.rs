@@ -1,7 +1,7 @@
 //! `kiebitz run`: the daemon.
 //!
 //! One task per port moves bytes and does nothing else. The desk, a single task that owns all boards
-//! ([`Hall`](crate::hall::Hall)), stamps what came in with its time. Threads wait for disks in its place: the tape records
+//! ([`Hall`](kiebitz_game::hall::Hall)), stamps what came in with its time. Threads wait for disks in its place: the tape records
 //! the bytes, the keeper writes events to the journal, and a third notes which numbers they have. None of them can hold
 //! up the boards, nor keep the program from ending.
 
@@ -46,11 +46,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
+use kiebitz_game::events::LIVE_STREAM;
 use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
 use crate::config::Config;
-use crate::events::LIVE_STREAM;
 use crate::exit::Stop;
 use crate::feeds::{FeedSettings, Feeds, ToHall};
 use crate::journal::Journal;

@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use kiebitz_game::command::Announced;
+use kiebitz_game::events::{Event, LIVE_STREAM};
+use kiebitz_game::hall::{Board, Hall};
 use kiebitz_hardware::Timestamp;
 
 use super::delays::Delays;
@@ -10,13 +13,10 @@ use super::keeper::OUTPUT;
 use super::pairings::Pairings;
 use super::start::Beginning;
 use crate::config::Config;
-use crate::events::{Event, LIVE_STREAM};
-use crate::hall::{Board, Hall};
 use crate::journal::{Journal, Unsent};
 use crate::output::mqtt::{
     BoardView, DaemonHealth, LineHealth, Message, MqttConfig, Outbox, Prefix, Publisher,
 };
-use crate::referee::command::Announced;
 
 /// The publisher of the live boards.
 #[derive(Debug)]

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use kiebitz_game::command::Command;
+use kiebitz_game::events::pairing::EVENT_SPAN;
+use kiebitz_game::events::{Event, LIVE_STREAM};
+use kiebitz_game::hall::Hall;
+use kiebitz_game::position::is_chess960;
 use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
 use crate::config::Config;
-use crate::events::pairing::EVENT_SPAN;
-use crate::events::{Event, LIVE_STREAM};
-use crate::hall::Hall;
 use crate::journal::{Journal, JournalError};
-use crate::position::is_chess960;
-use crate::referee::command::Command;
 use crate::tournament::Tournament;
 use crate::tournament::seating::{Seating, View};
 use crate::tournament::watch::{self, Read};

@@ -3,11 +3,11 @@
 use core::time::Duration;
 use std::collections::BTreeSet;
 
+use kiebitz_game::events::pairing::EVENT_SPAN;
+use kiebitz_game::events::{Event, EventKind, LIVE_STREAM};
 use kiebitz_hardware::Timestamp;
 
 use crate::config::Config;
-use crate::events::pairing::EVENT_SPAN;
-use crate::events::{Event, EventKind, LIVE_STREAM};
 use crate::journal::{Journal, JournalError};
 
 /// The games of an event without a name are those since yesterday's last round.

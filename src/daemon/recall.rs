@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 
 use anyhow::{Context, Result};
+use kiebitz_game::events::{LIVE_STREAM, ResumableGame};
 use tokio::sync::mpsc;
 
 use super::commands::{Asked, WAITING};
-use crate::events::{LIVE_STREAM, ResumableGame};
 use crate::journal::{Journal, JournalError};
 
 /// Completes commands with the games that they name.

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use kiebitz_game::events::{LIVE_STREAM, time, time_text};
 use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
 
 use super::patience::beside;
 use crate::config::Config;
-use crate::events::{LIVE_STREAM, time, time_text};
 use crate::journal::Journal;
 use crate::output::mqtt::{Message, Outbox, Prefix, Received, is_level_of};
 
@@ -116,10 +116,11 @@ fn page(journal: &Path, board: &str, wanted: Wanted) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use kiebitz_game::events::samples::{event, ply, started};
+    use kiebitz_game::events::{Event, EventKind};
+    use kiebitz_game::position::Variant;
+
     use super::*;
-    use crate::events::record::tests::{event, ply, started};
-    use crate::events::{Event, EventKind};
-    use crate::position::Variant;
 
     #[test]
     fn pages_begin_where_they_are_asked_for() {

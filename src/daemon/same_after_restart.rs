@@ -5,6 +5,10 @@ use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use kiebitz_game::events::samples::{ply, started};
+use kiebitz_game::events::{DecidedBy, EndReason, Event, EventKind, GameResult, LIVE_STREAM, Move, Players};
+use kiebitz_game::hall::{Board, Hall, Names};
+use kiebitz_game::position::Variant;
 use kiebitz_hardware::Timestamp;
 
 use super::mqtt::Mqtt;
@@ -12,13 +16,9 @@ use super::pairings::Pairings;
 use super::past;
 use super::start::Beginning;
 use crate::config::Config;
-use crate::events::record::tests::{ply, started};
-use crate::events::{DecidedBy, EndReason, Event, EventKind, GameResult, LIVE_STREAM, Move, Players};
-use crate::hall::{Board, Hall, Names};
 use crate::journal::Journal;
 use crate::output::broadcast::{Broadcast, EventFacts};
 use crate::output::mqtt::{Delivery, Message, Outbox};
-use crate::position::Variant;
 use crate::tournament::{Tournament, read_bytes};
 
 const PAIRINGS: &str = "round,board,white,black\n1,1,Adler,Berg\n1,2,Clausen,Dorn\n1,3,Ebert,Falk\n1,4,Graf,Horn\n\
@@ -217,7 +217,7 @@ impl Outputs {
         for broadcast in &mut broadcasts {
             broadcast.pair(tournament());
         }
-        let mut hall = Hall::new(LIVE_STREAM, Names::Configured(Box::new(config.clone())));
+        let mut hall = Hall::new(LIVE_STREAM, Names::Configured(config.roster()));
         for board in BOARDS {
             hall.expect(Board::new(board, LIVE_STREAM, config.regulations(board).clone()));
         }

@@ -1,14 +1,14 @@
 //! What boards show at a moment, for programs in the hall.
 
+use kiebitz_game::hall::{Board, Hall};
+use kiebitz_game::position::Seen;
 use kiebitz_hardware::Timestamp;
 
 use super::pairings::Pairings;
 use crate::feeds::Feeds;
-use crate::hall::{Board, Hall};
 use crate::output::mqtt::BoardView;
 use crate::output::mqtt::payload::ClockPicture;
 use crate::output::sight::{Levers, Sight};
-use crate::position::Seen;
 
 /// Shows those of these names to who wants to see them.
 pub(super) fn show<'n>(

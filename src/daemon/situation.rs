@@ -1,11 +1,11 @@
 //! How everything is that kiebitz depends on, for its state on MQTT and for who asks.
 
+use kiebitz_game::events::{Clock, Incident, version_text};
+use kiebitz_game::hall::{Board, Hall};
+use kiebitz_game::laws::Severity;
 use kiebitz_hardware::Timestamp;
 
 use super::machine::MachineWatch;
-use crate::events::{Clock, Incident, version_text};
-use crate::hall::{Board, Hall};
-use crate::laws::Severity;
 use crate::output::mqtt::{ConnectionState, DaemonHealth, DeliveryState, LineHealth, Outbox, StorageState};
 use crate::output::reports::{BROKER, Reports};
 use crate::output::status::{BoardStatus, GameStatus, Status};

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
 use jiff::tz::TimeZone;
+use kiebitz_game::events::{Event, LIVE_STREAM};
+use kiebitz_game::hall::{self, Hall, Names};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::Interface;
 
 use super::storage::Storage;
 use crate::config::Config;
-use crate::events::{Event, LIVE_STREAM};
-use crate::hall::{self, Hall, Names};
 use crate::journal::{
     Input, InputsFile, Journal, JournalError, NumbersFile, Recovered, Run, digest, this_boot,
 };
@@ -164,7 +164,7 @@ impl Started {
             boards: given,
             others: number_of(now),
         };
-        let mut hall = Hall::new(LIVE_STREAM, Names::Configured(Box::new(config.clone())));
+        let mut hall = Hall::new(LIVE_STREAM, Names::Configured(config.roster()));
         hall.begin_after(numbers.clone());
         Self {
             journal: None,

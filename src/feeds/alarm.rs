@@ -9,6 +9,8 @@ use core::time::Duration;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use kiebitz_game::events::time_text;
+use kiebitz_game::laws::{Language, Severity, word};
 use kiebitz_hardware::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -17,8 +19,6 @@ use tokio::time::Instant;
 use super::address::{Address, Refused};
 use super::{News, notes};
 use crate::config::{self, AlarmTo};
-use crate::events::time_text;
-use crate::laws::{Language, Severity, word};
 use crate::output::alarms::{Alarms, Change};
 use crate::output::mqtt::MqttConfig;
 use crate::output::reports::Reports;

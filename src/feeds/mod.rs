@@ -23,13 +23,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use kiebitz_game::events::Event;
+use kiebitz_game::laws::Language;
 use kiebitz_hardware::Timestamp;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::config::{self, Config, Lichess, LiveChess, Publish, Sent, Webhook};
-use crate::events::Event;
-use crate::laws::Language;
 use crate::output::broadcast::{Broadcast, EventFacts, Files, page};
 use crate::output::mqtt::payload::ClockPicture;
 use crate::output::mqtt::{MqttConfig, is_open_to_all};

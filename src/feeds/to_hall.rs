@@ -1,10 +1,10 @@
 //! What people and programs want of the boards, on its way to what has them: the daemon's hall, or a hub's broker.
 
+use kiebitz_game::command::{Answer, Command};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::output::status::Question;
-use crate::referee::command::{Answer, Command};
 
 /// Where people in the hall are listened to.
 #[derive(Debug, Clone)]

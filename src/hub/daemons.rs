@@ -4,11 +4,11 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use kiebitz_game::events::some_time;
 use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
 
 use super::clocks::Clocks;
-use crate::events::some_time;
 use crate::system_time::{Moment, Now};
 
 /// All daemons that were heard of.
@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn online(round: u32) -> Vec<u8> {
-        let as_of = crate::events::time_text(now(0).time);
+        let as_of = kiebitz_game::events::time_text(now(0).time);
         format!("{{\"state\":\"online\",\"host\":\"pi\",\"version\":\"0.1.0\",\"as_of\":\"{as_of}\",\"round\":{round}}}")
             .into_bytes()
     }

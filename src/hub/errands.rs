@@ -2,11 +2,11 @@
 
 use core::time::Duration;
 
+use kiebitz_game::command::{Answer, Command, Order};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::feeds::{Answered, Setup, Unanswered};
-use crate::referee::command::{Answer, Command, Order};
 use crate::system_time::Moment;
 
 /// A board: its hall, and the level in its topics.

@@ -3,10 +3,10 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
+use kiebitz_game::events::{Event, time_text};
 use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
 
-use crate::events::{Event, time_text};
 use crate::system_time::Moment;
 
 /// Puts the events of a board in order.
@@ -132,9 +132,10 @@ impl Hearing {
 
 #[cfg(test)]
 mod tests {
+    use kiebitz_game::events::EventKind;
+    use kiebitz_game::events::samples::event;
+
     use super::*;
-    use crate::events::EventKind;
-    use crate::events::record::tests::event;
 
     const SINCE: Timestamp = Timestamp::from_micros(0);
 

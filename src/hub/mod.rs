@@ -15,17 +15,17 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
+use kiebitz_game::command::Answer;
+use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
 use crate::config::Config;
-use crate::events::Event;
 use crate::exit::Stop;
 use crate::feeds::{FeedSettings, Feeds, Setup, ToHall, Unanswered};
 use crate::output::broadcast::EventFacts;
 use crate::output::mqtt::payload::ClockPicture;
 use crate::output::mqtt::{Heard, Prefix, Subscriber};
-use crate::referee::command::Answer;
 use crate::system_time::{LiveTime, Moment, Now, Step, moment};
 use crate::tournament::files::PairingFiles;
 use crate::tournament::watch::{self, Read};

@@ -1,12 +1,12 @@
 //! How a board is, by what its daemon publishes of it beside events: for those who look at boards.
 
 use anyhow::Result;
+use kiebitz_game::position::Seen;
 use serde::Deserialize;
 use shakmaty::Board;
 
 use crate::output::mqtt::payload::ClockPicture;
 use crate::output::sight::{Levers, Sight};
-use crate::position::Seen;
 
 /// What was heard of a board last.
 #[derive(Debug, Default)]

@@ -3,10 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use kiebitz_game::events::Event;
 use rusqlite::ErrorCode;
 use thiserror::Error;
-
-use crate::events::Event;
 
 /// A journal that cannot be used.
 #[derive(Debug, Error)]

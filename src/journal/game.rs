@@ -2,13 +2,13 @@
 
 use core::time::Duration;
 
+use kiebitz_game::events::incidents::Incidents;
+use kiebitz_game::events::pairing::MIN_PLIES;
+use kiebitz_game::events::{Event, EventKind, ResumableGame};
 use kiebitz_hardware::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 
 use super::{Journal, JournalError, JournaledEvent, journaled};
-use crate::events::incidents::Incidents;
-use crate::events::pairing::MIN_PLIES;
-use crate::events::{Event, EventKind, ResumableGame};
 
 /// A game in the list of a board's games.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -291,7 +291,7 @@ impl Past<'_> {
     }
 
     /// The events that say which of its games count for which pairings, in order: its announcements, and of the plies
-    /// those from which on [a game was begun or counts](crate::events::pairing::MIN_PLIES). No event lasts longer than
+    /// those from which on [a game was begun or counts](kiebitz_game::events::pairing::MIN_PLIES). No event lasts longer than
     /// `span`: plies that are older than its last event by more are left out.
     ///
     /// # Errors

@@ -8,12 +8,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use kiebitz_game::events::{Event, EventKind};
 use serde::{Deserialize, Serialize};
 
 use super::payload::digest;
 use super::run::Noted;
 use super::{Journal, JournalError, Run, error};
-use crate::events::{Event, EventKind};
 
 /// An input of the daemon that no port has.
 #[derive(Debug, Clone, PartialEq)]
@@ -238,8 +238,8 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::Action;
-    use crate::events::record::tests::event;
+    use kiebitz_game::events::Action;
+    use kiebitz_game::events::samples::event;
     use kiebitz_hardware::Timestamp;
 
     fn command(seq: u64) -> Event {

@@ -23,13 +23,13 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Statement, Transaction, TransactionBehavior,
     params,
 };
 
-use crate::events::Event;
 use crate::progress::Progress;
 
 pub use backup::{Backup, BackupError};

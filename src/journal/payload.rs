@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use kiebitz_game::events::Event;
 use serde::Deserialize;
 
 use super::error::{JournalError, damaged};
-use crate::events::Event;
 
 /// An event as it was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

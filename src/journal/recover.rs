@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use kiebitz_game::events::{Event, LIVE_STREAM};
 use kiebitz_hardware::Timestamp;
 use rusqlite::{Connection, Row, Rows, params};
 
 use super::Journal;
 use super::error::{self, JournalError};
 use super::payload::JournaledEvent;
-use crate::events::{Event, LIVE_STREAM};
 use crate::progress::Progress;
 
 /// A journal in the place of one that could not be used.

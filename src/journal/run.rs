@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde::{Deserialize, Serialize};
 
 use super::{Journal, JournalError, error};
-use crate::events::Event;
 
 /// A start of the daemon, or another configuration for one that goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]

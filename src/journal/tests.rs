@@ -7,12 +7,12 @@ mod games;
 
 use std::fs;
 
+use kiebitz_game::events::samples::{event, ply, started};
+use kiebitz_game::events::{DecidedBy, EndReason, EventKind, GameResult, SettledBy};
+use kiebitz_game::position::Variant;
 use tempfile::TempDir;
 
 use super::*;
-use crate::events::record::tests::{event, ply, started};
-use crate::events::{DecidedBy, EndReason, EventKind, GameResult, SettledBy};
-use crate::position::Variant;
 use crate::replay::Replay;
 
 /// A directory for a journal, removed at the end.

@@ -73,9 +73,10 @@ pub(super) fn check(is_wanted: impl Fn() -> bool) -> Result<()> {
 mod tests {
     use std::path::Path;
 
+    use kiebitz_game::events::{Event, EventKind, LIVE_STREAM};
+
     use super::*;
     use crate::config::Config;
-    use crate::events::{Event, EventKind, LIVE_STREAM};
     use crate::journal::Journal;
     use crate::kept::KeptGames;
     use crate::replay::Replay;

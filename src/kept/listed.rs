@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{EndReason, Event, EventKind, GameResult, rfc3339, rfc3339_option};
+use kiebitz_game::laws::Severity;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 
 use super::KeptGame;
-use crate::events::record::GameRecord;
-use crate::events::{EndReason, Event, EventKind, GameResult, rfc3339, rfc3339_option};
-use crate::laws::Severity;
 use crate::tournament::table_of;
 
 /// A game in a list.

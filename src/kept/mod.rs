@@ -11,11 +11,11 @@ mod watched;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{Event, EventKind, LIVE_STREAM};
 use kiebitz_hardware::Timestamp;
 
 use crate::config::Config;
-use crate::events::record::GameRecord;
-use crate::events::{Event, EventKind, LIVE_STREAM};
 use crate::journal::{GameEntry, Journal, JournaledEvent};
 pub(crate) use listed::Listed;
 pub(crate) use stretch::{Chain, Recorded, Stretch, Unrecorded};

@@ -7,12 +7,12 @@ use std::io::{self, BufReader, Read, Take};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use kiebitz_game::events::{EventKind, ExplainedEvent};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::CaptureReader;
 use kiebitz_hardware::recorder::recorded_days;
 
 use super::{KeptGame, KeptGames};
-use crate::events::{EventKind, ExplainedEvent};
 use crate::system_time;
 
 /// The recording of a game in the journal.

@@ -7,13 +7,13 @@ use serde::Serialize;
 use shakmaty::{Board, Square};
 
 use anyhow::Result;
+use kiebitz_game::command::{Command, Timed};
+use kiebitz_game::events::{Event, EventKind, ExplainedEvent, LIVE_STREAM, rfc3339};
+use kiebitz_game::hall::{self, Names};
 
 use super::{KeptGame, KeptGames, Recorded, Stretch};
 use crate::config::Config;
-use crate::events::{Event, EventKind, ExplainedEvent, LIVE_STREAM, rfc3339};
-use crate::hall::{self, Names};
 use crate::output::mqtt::payload::ClockPicture;
-use crate::referee::command::{Command, Timed};
 use crate::replay::Replay;
 use reading::Reading;
 
@@ -94,7 +94,7 @@ impl KeptGames {
         let runs = self.journal.all_runs().unwrap_or_default();
         let then = runs.iter().rfind(|run| run.began <= game.entry.started);
         let then = then.and_then(|run| Config::parse("journal".as_ref(), &run.config).ok());
-        Names::RecordedAs(Box::new(then.unwrap_or_else(|| config.clone())))
+        Names::RecordedAs(then.as_ref().unwrap_or(config).roster())
     }
 
     /// What people entered at the game's board from `since` on.

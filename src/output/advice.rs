@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use kiebitz_game::events::Incident;
+use kiebitz_game::laws::{self, Language};
 use serde_json::Value;
 use shakmaty::san::SanPlus;
 
 use super::notation::Letters;
-use crate::events::Incident;
-use crate::laws::{self, Language};
 
 /// Values of advice that hold moves in English SAN, one or several.
 pub(in crate::output) const MOVES: [&str; 3] = ["played", "moves", "intended"];

@@ -7,15 +7,17 @@ use core::str::FromStr;
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
+use kiebitz_game::events::incidents::Incidents;
+use kiebitz_game::events::record::{GameRecord, Games};
+use kiebitz_game::events::{
+    DecidedBy, EndReason, Event, EventKind, GameResult, Incident, color, rfc3339, time,
+};
+use kiebitz_game::laws::{IncidentKind, Language, Severity, title, word};
 use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use shakmaty::Color;
 
 use super::reports::OutputReport;
-use crate::events::incidents::Incidents;
-use crate::events::record::{GameRecord, Games};
-use crate::events::{DecidedBy, EndReason, Event, EventKind, GameResult, Incident, color, rfc3339, time};
-use crate::laws::{IncidentKind, Language, Severity, title, word};
 use crate::tournament::table_of;
 
 /// What an alarm is about.

@@ -2,12 +2,11 @@
 
 use core::time::Duration;
 
+use kiebitz_game::clock::ClockFace;
+use kiebitz_game::events::{Clock, Flag, color, rfc3339_option, time_or_null};
 use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
-
-use crate::clock::ClockFace;
-use crate::events::{Clock, Flag, color, rfc3339_option, time_or_null};
 
 /// What the clock shows. A client counts down the running side by itself from `as_of`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

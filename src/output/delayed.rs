@@ -12,11 +12,11 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
+use kiebitz_game::events::record::Games;
+use kiebitz_game::events::{Clock, CorrectionReason, Event, EventKind, GameResult, Move};
 use kiebitz_hardware::Timestamp;
 
 use super::clock::ClockPicture;
-use crate::events::record::Games;
-use crate::events::{Clock, CorrectionReason, Event, EventKind, GameResult, Move};
 
 /// Holds what spectators will get, and remembers the game that they have.
 #[derive(Debug, Default)]

@@ -7,6 +7,13 @@ mod paired;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use kiebitz_game::clock::Side;
+use kiebitz_game::events::incidents::Incidents;
+use kiebitz_game::events::record::{GameRecord, Games};
+use kiebitz_game::events::{
+    ClosedBy, Decision, EndReason, Event, EventKind, GameResult, Incident, IncidentEnd, rfc3339_option,
+};
+use kiebitz_game::position::Seen;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,13 +22,6 @@ use shakmaty::{Bitboard, Board, Square};
 use super::advice;
 use super::clock::ClockPicture;
 use super::sight::{Levers, Sight};
-use crate::clock::Side;
-use crate::events::incidents::Incidents;
-use crate::events::record::{GameRecord, Games};
-use crate::events::{
-    ClosedBy, Decision, EndReason, Event, EventKind, GameResult, Incident, IncidentEnd, rfc3339_option,
-};
-use crate::position::Seen;
 use crate::tournament::{Tournament, table_of};
 use paired::Paired;
 

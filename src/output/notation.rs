@@ -22,7 +22,7 @@ mod reading;
 
 use core::fmt::Write;
 
-use crate::laws::Edition;
+use kiebitz_game::laws::Edition;
 use shakmaty::san::{San, SanPlus, Suffix};
 use shakmaty::{CastlingSide, Chess, Move, Role};
 

@@ -11,14 +11,14 @@ mod tags;
 
 use core::fmt::Write;
 
+use kiebitz_game::events::record::{GameRecord, MoveRecord};
+use kiebitz_game::events::{EndReason, GameResult, Players};
+use kiebitz_game::position::Variant;
 use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
 use shakmaty::fen::Fen;
 
-use crate::events::record::{GameRecord, MoveRecord};
-use crate::events::{EndReason, GameResult, Players};
 use crate::output::clock::{self, ClockPicture};
-use crate::position::Variant;
 use main_line::MainLine;
 use tags::Heading;
 

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kiebitz_game::events::rfc3339_option;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
-
-use crate::events::rfc3339_option;
 
 /// The broker's name among the outputs.
 pub(crate) const BROKER: &str = "broker";

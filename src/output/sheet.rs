@@ -8,14 +8,14 @@ mod words;
 use std::io::{self, Write};
 
 use jiff::tz::TimeZone;
+use kiebitz_game::clock::Side;
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{Event, EventKind, ExplainedEvent};
+use kiebitz_game::position::Variant;
 use kiebitz_protocol::Counters;
 
-use crate::clock::Side;
-use crate::events::record::GameRecord;
-use crate::events::{Event, EventKind, ExplainedEvent};
 use crate::output::clock;
 use crate::output::numbering::Numbering;
-use crate::position::Variant;
 pub(crate) use explain::piece_name;
 use irregularities::Irregularity;
 use words::{LocalTime, STANDARD};

@@ -1,10 +1,10 @@
 //! How a board is at a moment, for those in the hall.
 
+use kiebitz_game::clock::Side;
+use kiebitz_game::position::Seen;
 use shakmaty::Board;
 
 use super::clock::ClockPicture;
-use crate::clock::Side;
-use crate::position::Seen;
 
 /// How a board is at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,15 +3,15 @@
 mod metrics;
 mod page;
 
+use kiebitz_game::events::{Clock, GameResult, rfc3339};
+use kiebitz_game::referee::Playing;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use tokio::sync::oneshot;
 
-use crate::events::{Clock, GameResult, rfc3339};
 use crate::output::mqtt::{DaemonHealth, LineHealth};
 use crate::output::numbering::Numbering;
 use crate::output::reports::BROKER;
-use crate::referee::Playing;
 pub(crate) use metrics::{MEDIA_TYPE, metrics};
 pub(crate) use page::page;
 

@@ -10,10 +10,10 @@ mod side;
 
 use std::io::IsTerminal;
 
+use kiebitz_game::clock::ClockFace;
+use kiebitz_game::events::record::GameRecord;
 use shakmaty::{Bitboard, Board};
 
-use crate::clock::ClockFace;
-use crate::events::record::GameRecord;
 pub use line::Line;
 pub use screen::Screen;
 

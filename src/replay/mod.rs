@@ -1,5 +1,6 @@
 //! Replays: recorded bytes go through the same hall as live ones.
 
+mod commands;
 pub(crate) mod publish;
 mod source;
 
@@ -10,15 +11,16 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use kiebitz_game::command::{Answer, Command, Timed};
+use kiebitz_game::events::{Event, ExplainedEvent, ResumableGame};
+use kiebitz_game::hall::Board;
+use kiebitz_game::hall::{Hall, Names};
+use kiebitz_game::model::Model;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureError, CaptureReader, Interface, Packet};
 
-use crate::events::{Event, ExplainedEvent, ResumableGame};
-use crate::hall::Board;
-use crate::hall::{Hall, Names};
-use crate::model::Model;
-use crate::referee::command::{Answer, Command, Timed};
 use crate::restart::Recordings;
+pub use commands::read_commands;
 use source::Source;
 
 /// Replays a capture, or the recordings of all ports, step by step. Every step has a time, so that it can be paced.

@@ -3,11 +3,11 @@
 use core::time::Duration;
 
 use anyhow::{Result, bail};
+use kiebitz_game::events::ExplainedEvent;
+use kiebitz_game::hall::Board;
 use kiebitz_hardware::Timestamp;
 use tokio::time::timeout;
 
-use crate::events::ExplainedEvent;
-use crate::hall::Board;
 use crate::output::mqtt::{BoardView, ConnectionState, Courier, Message, MqttConfig, Publisher};
 use crate::system_time;
 
@@ -128,11 +128,11 @@ impl Connection {
 
 #[cfg(test)]
 mod tests {
+    use kiebitz_game::events::{Event, EventKind};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::events::{Event, EventKind};
 
     /// Accepts a connection and acknowledges nothing on it.
     async fn broker() -> MqttConfig {

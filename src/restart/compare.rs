@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::events::Event;
+use kiebitz_game::events::Event;
+
 use crate::journal::{Journal, JournalError, JournaledEvent};
 
 /// Goes through the journal beside a replay.

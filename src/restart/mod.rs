@@ -6,6 +6,7 @@
 //! kept now. A board whose recordings do not bear out its journal, because they are damaged, or were made by a kiebitz that
 //! saw things differently, goes on from the journal alone, as all do where nothing was recorded.
 
+mod boards;
 mod compare;
 mod rebuild;
 mod recordings;
@@ -17,14 +18,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::tz::TimeZone;
+use kiebitz_game::events::{Event, EventKind};
+use kiebitz_game::hall::{Hall, Names, Numbers};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::Interface;
 
 use crate::config::Config;
-use crate::events::{Event, EventKind};
-use crate::hall::{Hall, Names, Numbers, resume};
 use crate::journal::{Journal, JournalError, Run};
 use crate::progress::Progress;
+pub use boards::{board, boards};
 pub use rebuild::{Rebuilt, RebuiltBoard, Unfit, rebuild};
 pub use recordings::Recordings;
 use taking_up::TakingUp;
@@ -253,7 +255,7 @@ impl TakenUp {
         for board in alone.into_keys() {
             let last = sources.journal.last_seq(sources.stream, &board)?;
             let last = after_all_given(&numbers, &board, last);
-            hall.expect(resume::board(
+            hall.expect(boards::board(
                 sources.journal,
                 sources.stream,
                 &names(sources.config),
@@ -269,5 +271,5 @@ impl TakenUp {
 
 /// What boards are called and what is played on them, by a daemon's configuration.
 pub(crate) fn names(config: &Config) -> Names {
-    Names::Configured(Box::new(config.clone()))
+    Names::Configured(config.roster())
 }

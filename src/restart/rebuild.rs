@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
+use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::CaptureError;
 
@@ -21,7 +22,6 @@ use super::Recordings;
 use super::compare::{Comparison, Found};
 use super::rerun::{Next, Rerun, commands};
 use crate::config::Config;
-use crate::events::Event;
 use crate::journal::{Journal, JournalError, Run};
 
 /// What has become of a journal.

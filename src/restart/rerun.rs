@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
+use kiebitz_game::command::Command;
+use kiebitz_game::events::Event;
+use kiebitz_game::hall::{Hall, LineId, Numbers};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureError, Interface};
 
 use super::{Recordings, names};
 use crate::config::Config;
-use crate::events::Event;
-use crate::hall::{Hall, LineId, Numbers, resume};
 use crate::journal::{Journal, JournalError, Run};
-use crate::referee::command::Command;
 
 /// A replay of what the daemon was told. [`next`](Self::next) goes on by one step, until there is no more.
 #[derive(Debug)]
@@ -161,7 +161,7 @@ impl Rerun {
         self.hall.configure(names.clone());
         for (board, last) in &run.boards {
             self.hall
-                .expect(resume::board(journal, &self.stream, &names, board, *last)?);
+                .expect(super::board(journal, &self.stream, &names, board, *last)?);
         }
         self.hall.count_on_after(&run.numbers);
         Ok(())

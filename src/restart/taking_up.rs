@@ -13,13 +13,13 @@ use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use kiebitz_game::events::Event;
+use kiebitz_game::hall::Numbers;
 use kiebitz_hardware::Timestamp;
 
 use super::compare::{Comparison, Found};
 use super::rerun::{Next, Rerun, commands};
 use super::{Alone, CUT_OFF, Recordings, Sources, TakenUp, disconnection};
-use crate::events::Event;
-use crate::hall::Numbers;
 use crate::journal::{JournalError, Run, digest_of};
 
 /// A replay since boards last went on from the journal alone, beside the journal.

@@ -13,11 +13,11 @@ mod stage;
 use std::io::{self, Write};
 
 use anyhow::Result;
+use kiebitz_game::events::EventKind;
+use kiebitz_game::laws::{IncidentKind, Severity};
 
 use crate::Exit;
-use crate::events::EventKind;
 use crate::exit::Stop;
-use crate::laws::{IncidentKind, Severity};
 use crate::output::mqtt::Message;
 use crate::output::terminal::Pen;
 use crate::replay::publish::Connection;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use bytesize::ByteSize;
+use kiebitz_game::hall::{Hall, LineId, Names};
 use kiebitz_hardware::capture::{CaptureWriter, Content, Direction, Interface, LineMode, Packet};
 use kiebitz_hardware::port::{Candidate, PortError, PortList, PortSettings};
 use kiebitz_hardware::{Line, LineSettings, Timestamp};
@@ -17,7 +18,6 @@ use tokio::sync::mpsc::{Receiver, channel};
 use crate::Exit;
 use crate::config::PortMode;
 use crate::exit::Stop;
-use crate::hall::{Hall, LineId, Names};
 use crate::port::{Port, PortInput, PortOrder};
 use crate::system_time::LiveTime;
 

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kiebitz_game::laws::TimeControl;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::doubt::{About, Severity};
 use super::{Doubt, FideEntry, FideList, Pairing, Place, Player, Round, Tournament, names, table_of};
-use crate::laws::TimeControl;
 
 /// What an event is held against.
 #[derive(Debug, Clone, Copy, Default)]

@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 
 use ::csv::{ReaderBuilder, StringRecord};
 
+use kiebitz_game::events::PlayerFacts;
+
 use super::doubt::{About, Doubts, Wrong};
 use super::games::{self, Game};
 use super::values::{self, Odd};
 use super::{Pairing, Player, ReadError, Tournament, names};
-use crate::events::PlayerFacts;
 use header::{Column, Fact, Side};
 
 /// Whether a line names columns of pairings or of players.

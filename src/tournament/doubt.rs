@@ -3,11 +3,11 @@
 use core::fmt;
 use std::io;
 
+use kiebitz_game::vocabulary;
 use thiserror::Error;
 
 use super::Place;
 use crate::text_file::NoText;
-use crate::vocabulary::vocabulary;
 
 vocabulary! {
     "severity"

@@ -285,9 +285,10 @@ const LAST_WIDTH: usize = 6;
 
 #[cfg(test)]
 mod tests {
+    use kiebitz_game::events::PlayerFacts;
+
     use super::super::Player;
     use super::*;
-    use crate::events::PlayerFacts;
 
     /// A line of the list.
     pub(crate) fn line(id: &str, name: &str, fed: &str, title: &str, rating: &str) -> String {

@@ -27,8 +27,6 @@ pub(crate) mod watch;
 
 use std::collections::BTreeMap;
 
-use crate::events::{GameResult, PlayerFacts, Players};
-
 pub use check::{Check, Finding, Totals};
 pub(crate) use check::{lost, report};
 pub use doubt::{About, Doubt, ReadError, Severity, Wrong};
@@ -37,6 +35,8 @@ pub(crate) use read::read_with;
 pub use read::{read, read_bytes, read_round};
 pub(crate) use table::number_in;
 pub use table::table_of;
+
+use kiebitz_game::events::{GameResult, PlayerFacts, Players};
 
 /// An event: what all its files together say.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -5,11 +5,12 @@
 
 mod tags;
 
+use kiebitz_game::events::PlayerFacts;
+
 use super::doubt::{About, Doubts, Wrong};
 use super::games::{self, Game};
 use super::values::{self, Odd};
 use super::{Pairing, Player, ReadError, Tournament, names};
-use crate::events::PlayerFacts;
 use tags::Tag;
 pub(super) use tags::is_tag_line;
 

@@ -8,14 +8,14 @@ mod withdrawn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use kiebitz_game::command::{Announced, Change, Command, Order, Paired, SetTable, StartRound};
+use kiebitz_game::events::pairing::{Entered, PAIRINGS, PairedGame, TableResults, counting};
+use kiebitz_game::events::{Action, Event, EventKind, GameResult, PlayerFacts, Players};
+use kiebitz_game::laws::{Rounds, TimeControl};
 use kiebitz_hardware::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{Pairing, Tournament};
-use crate::events::pairing::{Entered, PAIRINGS, PairedGame, TableResults, counting};
-use crate::events::{Action, Event, EventKind, GameResult, PlayerFacts, Players};
-use crate::laws::{Rounds, TimeControl};
-use crate::referee::command::{Announced, Change, Command, Order, Paired, SetTable, StartRound};
 
 /// Gives every board the pairing of its table.
 #[derive(Debug, Default)]

@@ -8,9 +8,10 @@ mod pairings;
 
 use std::collections::BTreeMap;
 
+use kiebitz_game::events::PlayerFacts;
+
 use super::doubt::{About, Doubts, Wrong};
 use super::{Player, ReadError, Tournament, names, values};
-use crate::events::PlayerFacts;
 use columns::{Cell, Unfit};
 use header::Header;
 

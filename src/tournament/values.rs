@@ -1,8 +1,7 @@
 //! The values that all formats have: ids, ratings, titles, results, dates, numbers of rounds and tables.
 
+use kiebitz_game::events::GameResult;
 use thiserror::Error;
-
-use crate::events::GameResult;
 
 /// A value that cannot be what it stands for.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -3,8 +3,8 @@
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kiebitz::events::{Event, EventKind};
 use kiebitz::journal::Journal;
+use kiebitz_game::events::{Event, EventKind};
 
 use crate::games::{Kept, MATE};
 

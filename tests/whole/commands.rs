@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use kiebitz::referee::command::CommandFile;
 use kiebitz::replay::Replay;
+use kiebitz::replay::read_commands;
 use serde_json::Value;
 
 /// A game of 33 plies that ends with mate at 07:32:25.
@@ -46,7 +46,7 @@ fn printed(print: &[&str], commands: &Path) -> String {
 
 /// What the library makes of the capture and the commands, one event per line.
 fn library(commands: &Path) -> String {
-    let file = CommandFile::read(commands).expect("commands");
+    let file = read_commands(commands).expect("commands");
     let replay = Replay::open(Path::new(CAPTURE), "replay").expect("a capture");
     let mut replay = replay.with_commands(file.commands());
     let mut lines = String::new();
@@ -223,13 +223,13 @@ fn notes_and_claims_do_not_reach_the_public() {
     );
     let mut record = None;
     for line in library(&commands).lines() {
-        let event: kiebitz::events::Event = serde_json::from_str(line).expect("an event");
-        match kiebitz::events::record::GameRecord::from_started(&event) {
+        let event: kiebitz_game::events::Event = serde_json::from_str(line).expect("an event");
+        match kiebitz_game::events::record::GameRecord::from_started(&event) {
             Some(started) => record = Some(started),
             None => {
                 record
                     .as_mut()
-                    .map(|record: &mut kiebitz::events::record::GameRecord| record.apply(&event));
+                    .map(|record: &mut kiebitz_game::events::record::GameRecord| record.apply(&event));
             }
         }
     }

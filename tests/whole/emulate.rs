@@ -7,9 +7,9 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use kiebitz::events::EventKind;
-use kiebitz::hall::{Hall, Names};
 use kiebitz::system_time::LiveTime;
+use kiebitz_game::events::EventKind;
+use kiebitz_game::hall::{Hall, Names};
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::{Line, LineSettings};
 use kiebitz_protocol::{Decoder, Message};

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use kiebitz::events::{Event, EventKind};
+use kiebitz_game::events::{Event, EventKind};
 use kiebitz_protocol::Piece;
 
 use super::room::{Room, STANDARD};

@@ -44,7 +44,10 @@ fn setup_writes_what_is_plugged_in() {
     );
     assert_eq!(said, expected);
     let config = Config::read(&path).unwrap();
-    assert_eq!(config.board_name(["00042"], "elsewhere"), Some("board-1"));
+    assert_eq!(
+        config.board_name(["00042"], "elsewhere").as_deref(),
+        Some("board-1")
+    );
     assert_eq!(shown(&config.ports.listed[0].path), plugged.path());
     assert_eq!(config.ports.listed[0].mode, PortMode::Auto);
     let (code, outline, _) = run(&["check-config", shown(&path)]);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kiebitz::config::Config;
-use kiebitz::referee::command::CommandFile;
+use kiebitz::replay::read_commands;
 use kiebitz::tournament;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ fn seeds_are_refused_only_where_they_are_called_mistakes() {
             "configuration",
             (|path: &Path| Config::read(path).is_ok()) as fn(&Path) -> bool,
         ),
-        ("commands", |path| CommandFile::read(path).is_ok()),
+        ("commands", |path| read_commands(path).is_ok()),
         ("pairings", |path| tournament::read(&[path.to_owned()]).is_ok()),
     ] {
         for path in seed_files(target) {

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use kiebitz::events::{Event, EventKind};
 use kiebitz::journal::Journal;
-use kiebitz::referee::command::CommandFile;
 use kiebitz::replay::Replay;
+use kiebitz::replay::read_commands;
+use kiebitz_game::events::{Event, EventKind};
 
 const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
 const UNFINISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/captures/gap-read-back.pcapng");
@@ -42,7 +42,7 @@ impl Kept {
     fn keep(&self, capture: &str, board: &str, commands: &str) {
         let file = self.directory.join("commands.jsonl");
         std::fs::write(&file, commands).expect("commands");
-        let commands = CommandFile::read(&file).expect("commands");
+        let commands = read_commands(&file).expect("commands");
         let replay = Replay::open(capture.as_ref(), "live").expect("a capture");
         let mut replay = replay.with_commands(commands.commands());
         let mut journal = Journal::open(&self.journal()).expect("a journal");

@@ -9,7 +9,7 @@ pub(crate) mod touching;
 pub(crate) mod verdict;
 
 use games::{Game, Taste};
-use kiebitz::events::{Event, EventKind};
+use kiebitz_game::events::{Event, EventKind};
 use kiebitz_hardware::emulator::hand::{Chance, Deed, Step, Temperament};
 use play::Play;
 

@@ -7,10 +7,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use anyhow::Result;
-use kiebitz::events::{Event, EventKind};
 use kiebitz::journal::Journal;
 use kiebitz::output::mqtt::{Backlog, BacklogEvent, ConnectionState, Message, Prefix};
 use kiebitz::system_time::LiveTime;
+use kiebitz_game::events::{Event, EventKind};
 use rumqttc::v5::mqttbytes::v5::Publish;
 
 use crate::mosquitto::{Door, DoorState, Mosquitto};

@@ -248,7 +248,7 @@ fn game_is_found_in_the_journal_of_the_configuration() {
 
     let mut journal = kiebitz::journal::Journal::open(&state.join("journal.sqlite")).expect("a journal");
     let events = printed(&["replay", "--json", "--stream", "live", GAP]);
-    let events: Vec<kiebitz::events::Event> = events
+    let events: Vec<kiebitz_game::events::Event> = events
         .lines()
         .map(|line| serde_json::from_str(line).expect("an event"))
         .collect();
@@ -337,7 +337,7 @@ fn game_let_go_on_is_found_whole_in_the_journal() {
     let config = scratch("reopened").join("kiebitz.toml");
     let settings = format!("[daemon]\nstate_directory = {:?}\n", state.display().to_string());
     std::fs::write(&config, settings).expect("a configuration");
-    let file = kiebitz::referee::command::CommandFile::read(reopened().as_ref()).expect("commands");
+    let file = kiebitz::replay::read_commands(reopened().as_ref()).expect("commands");
     let replay = kiebitz::replay::Replay::open(DEMO.as_ref(), "live").expect("a capture");
     let mut replay = replay.with_commands(file.commands());
     let mut journal = kiebitz::journal::Journal::open(&state.join("journal.sqlite")).expect("a journal");

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use kiebitz::events::{EndReason, EventKind, GameResult};
+use kiebitz_game::events::{EndReason, EventKind, GameResult};
 
 use crate::room::{Room, STANDARD};
 

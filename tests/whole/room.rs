@@ -3,13 +3,13 @@
 use core::time::Duration;
 
 use kiebitz::config::Config;
-use kiebitz::events::record::GameRecord;
-use kiebitz::events::{Event, EventKind};
-use kiebitz::hall::resume;
-use kiebitz::hall::{Hall, LineId, Names};
 use kiebitz::journal::Journal;
-use kiebitz::referee::command::Command;
+use kiebitz::restart;
 use kiebitz::tools::emulate::plies;
+use kiebitz_game::command::Command;
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{Event, EventKind};
+use kiebitz_game::hall::{Hall, LineId, Names};
 use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
 use kiebitz_hardware::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
 use kiebitz_hardware::{Line, LineSettings, Timestamp};
@@ -52,7 +52,7 @@ impl Room {
         board.plug_clock(OPENING, Some(clock.with_lever_high(WHITE)));
         let settings = format!("{settings}\n[[board]]\nserial = \"00042\"\nname = \"b\"\n");
         let config = Config::parse("kiebitz.toml".as_ref(), &settings).unwrap();
-        let names = Names::Configured(Box::new(config));
+        let names = Names::Configured(config.roster());
         let directory = tempfile::tempdir().unwrap();
         let journal = Journal::open(&directory.path().join("journal.sqlite")).unwrap();
         let mut hall = Hall::new("live", names.clone());
@@ -199,7 +199,7 @@ impl Room {
         self.now = self.now + down;
         while self.board.poll_transmit(self.now).is_some() {}
         self.hall = Hall::new("live", self.names.clone());
-        for board in resume::boards(&self.journal, "live", &self.names, None).unwrap() {
+        for board in restart::boards(&self.journal, "live", &self.names, None).unwrap() {
             self.hall.expect(board);
         }
         self.line = self

@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 
 use examples::{examples, wrong_values};
 use jsonschema::Validator;
-use kiebitz::referee::command::CommandFile;
 use kiebitz::replay::Replay;
+use kiebitz::replay::read_commands;
 use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Content, Direction};
 use serde_json::{Value, json};
 
@@ -64,7 +64,7 @@ fn events_of_commands_are_valid() {
         .collect();
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("every-command.jsonl");
     fs::write(&path, lines).expect("a scratch file");
-    let file = CommandFile::read(&path).expect("commands");
+    let file = read_commands(&path).expect("commands");
     let capture = fs::read(root().join("src/tools/demo/game.pcapng")).expect("the capture");
     let replay = Replay::new(capture.as_slice(), "replay").expect("a capture");
     let events = events(&lines_of(replay.with_commands(file.commands())));

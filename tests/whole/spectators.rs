@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use kiebitz::events::{Event, EventKind};
+use kiebitz_game::events::{Event, EventKind};
 use kiebitz_hardware::Timestamp;
 use rumqttc::v5::mqttbytes::v5::Publish;
 use serde_json::Value;

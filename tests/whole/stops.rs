@@ -11,8 +11,8 @@ mod world;
 use core::time::Duration;
 use std::path::Path;
 
-use kiebitz::events::Event;
 use kiebitz::restart::Alone;
+use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 
 use crate::soak::table::Dealer;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use kiebitz::config::Config;
-use kiebitz::events::Event;
-use kiebitz::hall::{Hall, LineId, Names};
 use kiebitz::journal::{Journal, Run};
 use kiebitz::restart::{self, Alone, CUT_OFF, Given, Sources};
+use kiebitz_game::events::Event;
+use kiebitz_game::hall::{Hall, LineId, Names};
 use kiebitz_hardware::capture::{Content, Direction, LineMode};
 use kiebitz_hardware::recorder::{Recorder, RecorderSettings};
 use kiebitz_hardware::{Line, LineSettings, Timestamp};
@@ -103,7 +103,7 @@ impl Watcher {
     /// SIGHUP: another configuration holds from now on, for a later start as well.
     pub(crate) fn reload(&mut self, now: Timestamp, config: Config) {
         if let Some(running) = &mut self.running {
-            let names = Names::Configured(Box::new(config.clone()));
+            let names = Names::Configured(config.roster());
             running.hall.reconfigure(now, names);
             let run = Run::reloaded(now, &config.of_boards);
             self.journal.begin_run(&run).unwrap();

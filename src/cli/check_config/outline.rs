@@ -3,10 +3,10 @@
 use core::time::Duration;
 
 use bytesize::ByteSize;
+use kiebitz_game::laws::{Mode, Regulations};
 
 use super::broadcast;
 use crate::config::{Config, Journal, KnownBy, LiveChess, NamedBoard, PortMode, Recorder};
-use crate::laws::{Mode, Regulations};
 use crate::output::mqtt::MqttConfig;
 
 /// What nobody has written is marked with this.

@@ -1,11 +1,11 @@
+use kiebitz_game::events::EventKind;
+use kiebitz_game::events::samples::event;
 use kiebitz_hardware::Timestamp;
 use tempfile::TempDir;
 
 use super::super::keeper::{KeeperThread, Work};
 use super::super::lock::StateLock;
 use super::*;
-use crate::events::EventKind;
-use crate::events::record::tests::event;
 use crate::system_time::LiveTime;
 
 /// A gate with a journal that takes nothing before [`World::open`].

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use kiebitz_game::command::{Answer, Command};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
@@ -14,7 +15,6 @@ use super::door::{Shared, nobody, refused};
 use super::sessions::Guest;
 use super::users::Role;
 use crate::feeds::{Setup, Unanswered};
-use crate::referee::command::{Answer, Command};
 
 /// Who has the boards answers within that, or does not work. A hub takes up to seven seconds to say that nobody answers.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);

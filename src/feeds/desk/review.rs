@@ -14,15 +14,15 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use kiebitz_game::events::incidents::Incidents;
+use kiebitz_game::laws::Language;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
 use super::door::Door;
 use super::sessions::Guest;
 use crate::config::Config;
-use crate::events::incidents::Incidents;
 use crate::kept::{KeptGame, KeptGames, Recorded};
-use crate::laws::Language;
 use crate::output::advice::in_all_languages;
 use crate::output::notation::Letters;
 use crate::output::pgn::pgn;

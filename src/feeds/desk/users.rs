@@ -10,9 +10,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-
-use crate::events::Action;
-use crate::vocabulary::vocabulary;
+use kiebitz_game::events::Action;
+use kiebitz_game::vocabulary;
 
 vocabulary! {
     "role"

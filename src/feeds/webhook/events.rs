@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -15,7 +16,6 @@ use tokio::time::Instant;
 
 use super::{Address, address};
 use crate::config::Webhook;
-use crate::events::Event;
 use crate::feeds::{News, notes as noted};
 use crate::output::reports::Reports;
 use crate::system_time::wall_time;

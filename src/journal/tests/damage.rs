@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use kiebitz_game::events::samples::{event, started};
+use kiebitz_game::events::{CorrectionReason, EventKind};
+use kiebitz_game::position::Variant;
+
 use super::*;
-use crate::events::record::tests::{event, started};
-use crate::events::{CorrectionReason, EventKind};
-use crate::position::Variant;
 use crate::progress::Progress;
 
 impl Place {

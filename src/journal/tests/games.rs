@@ -1,10 +1,10 @@
 //! Games and gaps as they follow from the events in a journal.
 
+use kiebitz_game::events::record::Games;
+use kiebitz_game::events::samples::clock;
+use kiebitz_game::events::{CompletedBy, CorrectionReason, Recovery};
+
 use super::*;
-use crate::events::record::Games;
-use crate::events::record::tests::clock;
-use crate::events::{CompletedBy, CorrectionReason};
-use crate::tracker::Recovery;
 
 #[test]
 fn games_of_real_boards_follow_from_their_events() {

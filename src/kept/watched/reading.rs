@@ -2,12 +2,12 @@
 
 use core::time::Duration;
 
+use kiebitz_game::events::{
+    Caution, EventKind, ExplainedEvent, Grounds, Ply, Rival, SensorChange, SquareChange, rfc3339,
+};
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use shakmaty::Square;
-
-use crate::events::{EventKind, ExplainedEvent, SquareChange, rfc3339};
-use crate::tracker::{Caution, Grounds, Ply, Rival, SensorChange};
 
 /// A ply as it was published.
 #[derive(Debug, Serialize)]
@@ -166,9 +166,10 @@ fn millis(time: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use kiebitz_game::events::CorrectionReason;
+    use kiebitz_game::events::samples::event;
+
     use super::*;
-    use crate::events::CorrectionReason;
-    use crate::events::record::tests::event;
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_micros(second * 1_000_000)

@@ -1,7 +1,8 @@
+use kiebitz_game::events::samples::{event, started};
+use kiebitz_game::events::{ClosedBy, IncidentEnd};
+use kiebitz_game::position::Variant;
+
 use super::*;
-use crate::events::record::tests::{event, started};
-use crate::events::{ClosedBy, IncidentEnd};
-use crate::position::Variant;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -15,8 +16,9 @@ fn none() -> Alarms {
 }
 
 fn incident(number: u64, severity: Severity) -> Incident {
-    let text = include_str!("../../events/tests/every.jsonl");
-    let mut lines = text.lines().filter(|line| line.contains("\"incident.opened\""));
+    let mut lines = kiebitz_game::events::samples::EVERY
+        .lines()
+        .filter(|line| line.contains("\"incident.opened\""));
     let line = lines
         .find(|line| line.contains("\"kind\":\"illegal_move\""))
         .expect("an incident");

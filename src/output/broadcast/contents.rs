@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use kiebitz_game::laws::DrawnStart;
+
 use super::rounds::Slot;
 use super::tree::{self, RoundSummary, TournamentFile};
 use super::{Broadcast, MAX_ROUNDS, wall};
-use crate::laws::DrawnStart;
 
 impl Broadcast {
     /// `wall.json`.

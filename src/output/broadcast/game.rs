@@ -1,10 +1,9 @@
 //! A game as people outside the hall see it.
 
+use kiebitz_game::events::pairing::PairedGame;
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{Event, EventKind};
 use kiebitz_hardware::Timestamp;
-
-use crate::events::pairing::PairedGame;
-use crate::events::record::GameRecord;
-use crate::events::{Event, EventKind};
 
 /// A game with what its record does not have.
 #[derive(Debug)]

@@ -18,15 +18,15 @@ use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use kiebitz_game::events::pairing::{Entered, TableResults};
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{EndReason, Event, EventKind};
+use kiebitz_game::laws::{DrawnStart, Regulations, TimeControl};
 use kiebitz_hardware::Timestamp;
 
 use super::clock::ClockPicture;
 use super::delayed::{Delayed, Due};
 use super::pgn;
-use crate::events::pairing::{Entered, TableResults};
-use crate::events::record::GameRecord;
-use crate::events::{EndReason, Event, EventKind};
-use crate::laws::{DrawnStart, Regulations, TimeControl};
 use crate::tournament::{Round, Tournament};
 pub(crate) use files::{CACHE_CONTROL, File, Files};
 use game::Shown;
@@ -461,7 +461,7 @@ fn round_of(game: &Shown) -> Option<u32> {
 }
 
 fn day(at: Timestamp) -> String {
-    let text = crate::events::time_text(at);
+    let text = kiebitz_game::events::time_text(at);
     text.split('T').next().unwrap_or_default().to_owned()
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use kiebitz_game::events::pairing::{Entered, TableResults, counting};
+use kiebitz_game::events::{EndReason, GameResult, Players};
 use kiebitz_hardware::Timestamp;
 
 use super::game::Shown;
-use crate::events::pairing::{Entered, TableResults, counting};
-use crate::events::{EndReason, GameResult, Players};
 use crate::tournament::{Pairing, Tournament, table_of};
 
 /// One game of a round, at its table: paired, played, or both.

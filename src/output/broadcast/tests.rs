@@ -2,12 +2,12 @@ mod wall;
 
 use serde_json::Value;
 
+use kiebitz_game::events::samples::{clock, ply, started};
+use kiebitz_game::events::{CompletedBy, DecidedBy, EndReason, GameResult, PlayerFacts, Players};
+use kiebitz_game::position::Variant;
 use shakmaty::Color;
 
 use super::*;
-use crate::events::record::tests::{clock, ply, started};
-use crate::events::{CompletedBy, DecidedBy, EndReason, GameResult, PlayerFacts, Players};
-use crate::position::Variant;
 use crate::tournament::{Pairing, Player};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -74,7 +74,7 @@ fn event(board: u32, second: i64, kind: EventKind) -> Event {
         ts: at(second),
         board: format!("board-{board}"),
         game: Some(format!("2026-09-10-board-{board}-1")),
-        ..crate::events::record::tests::event(1, kind)
+        ..kiebitz_game::events::samples::event(1, kind)
     }
 }
 
@@ -270,7 +270,7 @@ fn nothing_is_seen_before_its_time_and_nothing_that_was_withdrawn_until_then() {
     let mut broadcast = broadcast(900);
     let retracted = EventKind::MoveRetracted {
         ply: 1,
-        reason: crate::events::CorrectionReason::IllegalRestored,
+        reason: kiebitz_game::events::CorrectionReason::IllegalRestored,
     };
     take(
         &mut broadcast,

@@ -1,5 +1,7 @@
 //! The JSON files of a tree as livechesscloud has it, for programs that read that: relays, viewers, clubs' own pages.
 
+use kiebitz_game::events::{EndReason, GameResult, PlayerFacts, Players};
+use kiebitz_game::position::Variant;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -7,10 +9,8 @@ use shakmaty::Color;
 
 use super::game::Shown;
 use super::rounds::Slot;
-use crate::events::{EndReason, GameResult, PlayerFacts, Players};
 use crate::output::clock::{ClockPicture, taken_seconds};
 use crate::output::pgn;
-use crate::position::Variant;
 
 /// `tournament.json`.
 #[derive(Debug, Serialize)]
@@ -102,7 +102,7 @@ pub(in crate::output) fn game(shown: &Shown, clock: Option<(ClockPicture, Timest
 }
 
 /// A move and what its player had left, in whole seconds, and took for it. Without either, nobody knows.
-fn played(entry: &crate::events::record::MoveRecord) -> String {
+fn played(entry: &kiebitz_game::events::record::MoveRecord) -> String {
     let mut text = entry.san.clone().unwrap_or_default();
     let left = entry.clock.map(|clock| clock.times_ms()[entry.color] / 1000);
     let took = entry.elapsed_ms.map(taken_seconds).filter(|seconds| *seconds > 0);

@@ -1,6 +1,8 @@
 //! What the page shows: which rounds there are (`wall.json`), a round with all its games (`round-N/wall.json`), and the moves
 //! of a game (`round-N/board-M.json`). Each has all that is needed to draw it, so that the page needs no rules of chess.
 
+use kiebitz_game::events::record::{GameRecord, MoveRecord};
+use kiebitz_game::events::{EndReason, GameResult, Players, color};
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -8,8 +10,6 @@ use shakmaty::Color;
 
 use super::rounds::Slot;
 use super::tree::millis;
-use crate::events::record::{GameRecord, MoveRecord};
-use crate::events::{EndReason, GameResult, Players, color};
 use crate::output::clock::ClockPicture;
 use crate::output::pgn;
 

@@ -1,12 +1,12 @@
+use kiebitz_game::clock::Side;
+use kiebitz_game::events::incidents::set_counts;
+use kiebitz_game::events::samples::{event, ply, started};
+use kiebitz_game::position::Seen;
+use kiebitz_game::position::Variant;
 use shakmaty::Color;
 
 use super::*;
-use crate::clock::Side;
-use crate::events::incidents::set_counts;
-use crate::events::record::tests::{event, ply, started};
 use crate::output::sight::Levers;
-use crate::position::Seen;
-use crate::position::Variant;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -32,8 +32,9 @@ fn sight(forgotten: bool) -> Sight {
 }
 
 fn incident(number: u64) -> Incident {
-    let text = include_str!("../../events/tests/every.jsonl");
-    let mut lines = text.lines().filter(|line| line.contains("\"incident.opened\""));
+    let mut lines = kiebitz_game::events::samples::EVERY
+        .lines()
+        .filter(|line| line.contains("\"incident.opened\""));
     let line = lines
         .find(|line| line.contains("\"kind\":\"illegal_move\""))
         .expect("an incident");

@@ -4,11 +4,10 @@
 //! what is said is first looked for in the game that is being played, and nothing changes when it is there. A client that
 //! knows a move which is not on the board yet, as one that plays over the Internet, is a ply ahead of it.
 
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::position::is_chess960;
 use shakmaty::fen::Fen;
 use shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, Position as _};
-
-use crate::events::record::GameRecord;
-use crate::position::is_chess960;
 
 /// A position as a client says it: where the pieces stand, who is to move, and who may castle.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! What clients ask for over their connections.
 
+use kiebitz_game::command::{Answer, Command};
 use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -8,7 +9,6 @@ use thiserror::Error;
 use super::anchor::{Anchor, Circumstances, Plan, Position};
 use super::feed::Feed;
 use super::{LiveChess, Session, frame};
-use crate::referee::command::{Answer, Command};
 
 /// A client may subscribe to so many boards.
 const MAX_FEEDS: usize = 512;

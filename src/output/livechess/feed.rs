@@ -1,10 +1,10 @@
 //! What a client that has subscribed to a board is told of it: each time what has changed.
 
+use kiebitz_game::events::record::GameRecord;
 use serde_json::{Map, Value, json};
 
 use super::anchor::Anchor;
 use super::board::{self, Seen};
-use crate::events::record::GameRecord;
 use crate::output::clock::ClockPicture;
 
 /// A client's subscription to a board.

@@ -15,13 +15,13 @@ use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 use serde_json::{Value, json};
 
 use super::broadcast::{Broadcast, EventFacts};
 use super::clock::ClockPicture;
 use super::sight::Sight;
-use crate::events::Event;
 use crate::tournament::Tournament;
 use board::Seen;
 pub(crate) use call::Asked;

@@ -1,15 +1,17 @@
+use kiebitz_game::command::{Answer, Order};
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::samples::{event, ply, started};
+use kiebitz_game::events::{
+    Clock, CompletedBy, DecidedBy, EndReason, EventKind, GameResult, Move, PlayerFacts,
+};
+use kiebitz_game::position::Seen;
+use kiebitz_game::position::Variant;
 use serde_json::Value;
 use shakmaty::san::SanPlus;
 use shakmaty::{Board, Chess, Color, EnPassantMode, Position as _, fen::Fen};
 
 use super::*;
-use crate::events::record::GameRecord;
-use crate::events::record::tests::{event, ply, started};
-use crate::events::{Clock, CompletedBy, DecidedBy, EndReason, EventKind, GameResult, Move, PlayerFacts};
 use crate::output::sight::Levers;
-use crate::position::Seen;
-use crate::position::Variant;
-use crate::referee::command::{Answer, Order};
 use crate::tournament::{Pairing, Place, Player, Round};
 
 pub(super) const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use kiebitz_game::events::GameResult;
 use serde_json::{Value, json};
 use shakmaty::Color;
 
 use super::LiveChess;
-use crate::events::GameResult;
 use crate::output::broadcast::rounds::Slot;
 use crate::output::broadcast::{MAX_ROUNDS, tree};
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{GameResult, Players};
+
 use super::message::Message;
 use super::topics::BriefTopics;
-use crate::events::record::GameRecord;
-use crate::events::{GameResult, Players};
 use crate::output::numbering::Numbering;
 
 /// Publishes each word when it changes. A word that there is not is an empty message, which takes it off the broker.

@@ -1,13 +1,13 @@
 //! How each board is: whether it and its clock answer, since when nothing was heard of it, and what is wrong with it.
 
+use kiebitz_game::events::incidents::Incidents;
+use kiebitz_game::events::{rfc3339, rfc3339_option};
+use kiebitz_game::laws::{IncidentKind, Severity};
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::Counters;
 use serde::Serialize;
 
 use super::payload::{BoardState, ClockPresence};
-use crate::events::incidents::Incidents;
-use crate::events::{rfc3339, rfc3339_option};
-use crate::laws::{IncidentKind, Severity};
 
 /// Of a board: whether it needs a person, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

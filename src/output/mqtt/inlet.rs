@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use kiebitz_game::command::Answer;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Filter, Publish, RetainForwardRule};
 
 use super::message::Message;
 use super::topics::{CommandTopic, Prefix};
-use crate::referee::command::Answer;
 
 /// A command as somebody sent it: nothing in it is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use kiebitz_game::command::Answer;
+use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
-
-use crate::events::Event;
-use crate::referee::command::Answer;
 
 /// A message to publish; all are QoS 1.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,14 +4,16 @@ mod daemon;
 
 use core::time::Duration;
 
+use kiebitz_game::events::record::{GameRecord, MoveRecord};
+use kiebitz_game::events::{
+    Clock, EndReason, EventKind, GameResult, Players, color, rfc3339, rfc3339_option,
+};
+use kiebitz_game::position::{Orientation, Variant};
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use shakmaty::{Bitboard, Board, Color};
 
-use crate::events::record::{GameRecord, MoveRecord};
-use crate::events::{Clock, EndReason, EventKind, GameResult, Players, color, rfc3339, rfc3339_option};
 pub use crate::output::clock::ClockPicture;
-use crate::position::{Orientation, Variant};
 pub use daemon::{DaemonHealth, DaemonState, DeliveryState, Disk, Keeping, Machine, Online, StorageState};
 
 /// Of a board: whether it is there, and what it is.

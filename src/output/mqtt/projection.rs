@@ -3,6 +3,13 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use kiebitz_game::clock::ClockFace;
+use kiebitz_game::command::Announced;
+use kiebitz_game::events::incidents::Incidents;
+use kiebitz_game::events::record::{GameRecord, Games};
+use kiebitz_game::events::{EndReason, Event, EventKind, Flag, Incident, color, version_text};
+use kiebitz_game::position::Orientation;
+use kiebitz_game::tracker::Tracker;
 use kiebitz_hardware::Timestamp;
 use serde_json::Value;
 use shakmaty::{Bitboard, ByColor, Color};
@@ -13,15 +20,8 @@ use super::message::Message;
 use super::payload::{BoardState, Dated, Placement};
 use super::public::PublicProjection;
 use super::topics::BoardTopics;
-use crate::clock::ClockFace;
-use crate::events::incidents::Incidents;
-use crate::events::record::{GameRecord, Games};
-use crate::events::{EndReason, Event, EventKind, Flag, Incident, color, version_text};
 use crate::output::clock::ClockPicture;
 use crate::output::pgn::pgn;
-use crate::position::Orientation;
-use crate::referee::command::Announced;
-use crate::tracker::Tracker;
 
 /// What stands on a board and its clock at a moment.
 #[derive(Debug, Clone, Copy)]

@@ -3,13 +3,13 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 
 use super::brief::Brief;
 use super::message::Message;
 use super::payload::{Dated, PublicClock, PublicGame, PublicPlacement, PublicState};
 use super::topics::BoardTopics;
-use crate::events::Event;
 use crate::output::clock::ClockPicture;
 use crate::output::delayed::{Delayed, Due};
 use crate::output::pgn::public_pgn;

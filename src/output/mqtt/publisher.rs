@@ -4,6 +4,10 @@ use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use kiebitz_game::command::Announced;
+use kiebitz_game::events::Event;
+use kiebitz_game::events::incidents::Incidents;
+use kiebitz_game::events::record::GameRecord;
 use kiebitz_hardware::Timestamp;
 
 use super::config::MqttConfig;
@@ -14,10 +18,6 @@ use super::payload::{DaemonHealth, DaemonState, Dated};
 use super::projection::{BoardView, Projection};
 use super::round::Round;
 use super::topics::{Prefix, TopicError};
-use crate::events::Event;
-use crate::events::incidents::Incidents;
-use crate::events::record::GameRecord;
-use crate::referee::command::Announced;
 
 /// Turns the events of the boards of one stream into messages: a [`Projection`] for each board, and the daemon's own state.
 ///
@@ -289,8 +289,9 @@ fn urgent(health: Option<&DaemonHealth>) -> Option<impl PartialEq> {
 
 #[cfg(test)]
 mod tests {
+    use kiebitz_game::events::EventKind;
+
     use super::*;
-    use crate::events::EventKind;
 
     const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use kiebitz_game::events::{GameResult, rfc3339};
+use kiebitz_game::laws::{IncidentKind, Severity};
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 
 use super::projection::Projection;
-use crate::events::{GameResult, rfc3339};
-use crate::laws::{IncidentKind, Severity};
 
 /// Of all boards of a daemon.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -1,11 +1,10 @@
 //! How far a PGN's moves go: a reader plays them one by one, and refuses the whole game at the first it cannot play.
 
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::position::Variant;
 use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Chess, Position};
-
-use crate::events::record::GameRecord;
-use crate::position::Variant;
 
 /// The moves of a game that every reader can play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,15 +2,15 @@
 
 use core::fmt::Write;
 
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{EndReason, GameResult, Players, time_text};
+use kiebitz_game::laws::TimeControl;
+use kiebitz_game::position::Variant;
 use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
 
 use super::{STANDARD, UNKNOWN, result};
-use crate::events::record::GameRecord;
-use crate::events::{EndReason, GameResult, Players, time_text};
-use crate::laws::TimeControl;
 use crate::output::clock::{self, ClockPicture};
-use crate::position::Variant;
 use crate::tournament::number_in;
 
 /// What the tags of a game say, as far as it is known.

@@ -10,10 +10,13 @@ use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
 
 mod strict;
 
+use kiebitz_game::events::record::Games;
+use kiebitz_game::events::samples::{clock, event, ply, started};
+use kiebitz_game::events::{
+    Clock, CompletedBy, DecidedBy, EventKind, GameResult, Move, PlayerFacts, Players,
+};
+
 use super::*;
-use crate::events::record::Games;
-use crate::events::record::tests::{clock, event, ply, started};
-use crate::events::{Clock, CompletedBy, DecidedBy, EventKind, GameResult, Move, PlayerFacts, Players};
 
 /// What a reader makes of a PGN.
 #[derive(Default)]
@@ -354,7 +357,7 @@ fn moves_end_before_one_that_cannot_be_played() {
 fn moves_end_before_a_position_that_the_arbiter_set() {
     let mut games = played(STANDARD, Variant::Standard, &["e2e4"]);
     let mut set = record(&games).clone();
-    set.positions.push(crate::events::record::PositionRecord {
+    set.positions.push(kiebitz_game::events::record::PositionRecord {
         ply: 1,
         fen: "rnbqkbnr/pppp1ppp/8/4p3/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 2".to_owned(),
     });

@@ -2,9 +2,9 @@
 
 use super::model::{Adjournment, TimeUsed};
 use super::position::QuietPlies;
-use crate::events::record::GameRecord;
-use crate::events::{Clock, EndReason};
 use crate::output::numbering::Numbering;
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{Clock, EndReason};
 use shakmaty::Color;
 
 /// For the record of a game; `shown` is the last reading of its clock. `None` once the game is

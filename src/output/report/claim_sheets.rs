@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use kiebitz_game::events::ClaimReason;
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::laws::Edition;
 use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, EnPassantMode, Position};
@@ -11,9 +14,6 @@ use super::model::PlyNote;
 use super::position::{
     QuietPlies, castling_mode, castling_text, en_passant_text, fen_before, irreversible, legal,
 };
-use crate::events::ClaimReason;
-use crate::events::record::GameRecord;
-use crate::laws::Edition;
 
 /// What an event announced about a claim.
 #[derive(Debug, Clone)]

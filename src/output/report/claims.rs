@@ -1,12 +1,12 @@
 //! What the record shows about claims of a draw: the sheet with which arbiter and players check one (E23 9.2, 9.3).
 
+use kiebitz_game::events::{ClaimReason, Clock, color, rfc3339};
+use kiebitz_game::laws::Edition;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use shakmaty::Color;
 
 use super::position::Irreversible;
-use crate::events::{ClaimReason, Clock, color, rfc3339};
-use crate::laws::Edition;
 
 /// Claims of a draw in a game: what was possible, and what the record shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

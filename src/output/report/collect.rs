@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use kiebitz_game::events::record::{GameRecord, MoveRecord};
+use kiebitz_game::events::{Clock, DecidedBy, Event, EventKind, Incident, Move};
 use kiebitz_hardware::Timestamp;
 
 use super::adjournment;
@@ -13,8 +15,6 @@ use super::model::{
 };
 use super::position::{fen_before, is_en_passant};
 use super::summary;
-use crate::events::record::{GameRecord, MoveRecord};
-use crate::events::{Clock, DecidedBy, Event, EventKind, Incident, Move};
 use crate::output::numbering::Numbering;
 
 impl Report {

@@ -7,6 +7,7 @@ mod diagram;
 mod incidents;
 mod summary;
 
+use kiebitz_game::events::record::MoveRecord;
 use maud::{DOCTYPE, Markup, PreEscaped, html as page};
 use shakmaty::Bitboard;
 
@@ -14,7 +15,6 @@ use super::claims::ClaimSheet;
 use super::model::{Adjournment, Amendment, Report};
 use super::view::{GameRenderer, Manner, Mark, Renderer, clock, own_clock, rows, took};
 use super::words::{fill, say};
-use crate::events::record::MoveRecord;
 
 /// The report as an HTML page.
 #[must_use]

@@ -1,18 +1,17 @@
 //! The data of a report, without the words of any language.
 
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{
+    Action, ClosedBy, CorrectionReason, EndReason, GameResult, Incident, IncidentEnd, Players, Recovery,
+    SquareChange, color, rfc3339, rfc3339_option,
+};
+use kiebitz_game::laws::Severity;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use shakmaty::Color;
 
 use super::claims::Claims;
 use super::frames::{Frame, Frames, Span};
-use crate::events::record::GameRecord;
-use crate::events::{
-    Action, ClosedBy, CorrectionReason, EndReason, GameResult, Incident, IncidentEnd, Players, SquareChange,
-    color, rfc3339, rfc3339_option,
-};
-use crate::laws::Severity;
-use crate::tracker::Recovery;
 
 /// The games of one or several boards, with everything that the arbiter may be asked about.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,12 +1,11 @@
 //! Positions as events have them, including those that legal play cannot reach.
 
+use kiebitz_game::events::record::{GameRecord, MoveRecord};
+use kiebitz_game::position::State;
 use serde::Serialize;
 use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
 use shakmaty::{Bitboard, Board, CastlingMode, Chess, Role, Setup};
-
-use crate::events::record::{GameRecord, MoveRecord};
-use crate::position::State;
 
 /// The pieces of a FEN; `None` where it is not valid.
 pub(super) fn board(fen: &str) -> Option<Board> {

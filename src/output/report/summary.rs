@@ -1,9 +1,9 @@
 //! What an arbiter looks for first.
 
+use kiebitz_game::events::{EndReason, GameResult, Recovery};
+use kiebitz_game::laws::Severity;
+
 use super::model::{GameReport, IncidentReport, Note, Open, Summary};
-use crate::events::{EndReason, GameResult};
-use crate::laws::Severity;
-use crate::tracker::Recovery;
 
 /// The summary of a game of which all else is known.
 pub(super) fn of(game: &GameReport) -> Summary {

@@ -5,6 +5,11 @@ mod page;
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
+use kiebitz_game::events::{
+    Clock, CompletedBy, Event, EventKind, Incident, Move, Players, Proof, SettledBy, SquareChange,
+};
+use kiebitz_game::laws::{Edition, IncidentKind, Language, Mode, Severity};
+use kiebitz_game::position::{Orientation, Variant};
 use kiebitz_hardware::Timestamp;
 use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
@@ -12,12 +17,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Position};
 
 use super::*;
-use crate::events::{
-    Clock, CompletedBy, Event, EventKind, Incident, Move, Players, Proof, SettledBy, SquareChange,
-};
-use crate::laws::{Edition, IncidentKind, Language, Mode, Severity};
 use crate::output::notation::Letters;
-use crate::position::{Orientation, Variant};
 
 pub(super) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 

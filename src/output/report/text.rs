@@ -2,6 +2,7 @@
 
 use core::fmt::{self, Write};
 
+use kiebitz_game::events::record::MoveRecord;
 use shakmaty::{Bitboard, File, Rank, Square};
 
 use super::claims::ClaimSheet;
@@ -9,7 +10,6 @@ use super::model::{Adjournment, Amendment, Correction, IncidentReport, Report};
 use super::position::{board, squares};
 use super::view::{GameRenderer, Manner, Mark, Renderer, Reported, clock, own_clock, rights, rows, took};
 use super::words::{fill, say};
-use crate::events::record::MoveRecord;
 use crate::output::wrap::wrapped;
 
 /// The report as text, in lines of at most 100 characters as far as names and reasons allow.

@@ -6,9 +6,9 @@ mod german;
 use super::claims::Difference;
 use super::model::Note;
 use super::position::Irreversible;
-use crate::laws::Language;
 use crate::output::clock::taken;
-use crate::tracker::Recovery;
+use kiebitz_game::events::Recovery;
+use kiebitz_game::laws::Language;
 use shakmaty::Color;
 
 /// All texts of a report in one language. A name in braces stands for what is put there.
@@ -289,9 +289,10 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kiebitz_game::events::{Action, ClosedBy, CorrectionReason, EndReason, IncidentEnd};
+    use kiebitz_game::laws::Mode;
+
     use super::*;
-    use crate::events::{Action, ClosedBy, CorrectionReason, EndReason, IncidentEnd};
-    use crate::laws::Mode;
 
     fn listed<W: Copy>(list: &[Word], words: &[W], as_str: impl Fn(W) -> &'static str) {
         let known: Vec<&str> = list.iter().map(|(known, _)| *known).collect();

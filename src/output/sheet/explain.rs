@@ -2,13 +2,13 @@
 
 use core::fmt::Write;
 
+use kiebitz_game::events::{
+    Caution, EventKind, Evidence, ExplainedEvent, Grounds, Move, Ply, Rival, SensorChange, SettledBy,
+};
 use shakmaty::{Piece, Role};
 
 use super::words::{LocalTime, played};
-use crate::events::{EventKind, Move};
-use crate::events::{ExplainedEvent, SettledBy};
 use crate::output::numbering::Numbering;
-use crate::tracker::{Caution, Evidence, Grounds, Ply, Rival, SensorChange};
 
 /// A few lines about a move that was published, corrected or withdrawn; `None` for other events.
 pub(super) fn explain(explained: &ExplainedEvent, numbering: Numbering, local: &LocalTime) -> Option<String> {

@@ -1,17 +1,18 @@
 //! Irregularities of a game, one line each, in plain words.
 
+use kiebitz_game::events::record::MoveRecord;
+use kiebitz_game::events::{
+    Action, CompletedBy, CorrectionReason, Event, EventKind, Incident, Move, Recovery,
+};
+use kiebitz_game::laws::Severity;
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::Counters;
 
 use super::words::{LocalTime, played};
 use super::{GameSheet, Seen};
-use crate::events::record::MoveRecord;
-use crate::events::{Action, CompletedBy, CorrectionReason, Event, EventKind, Incident, Move};
-use crate::laws::Severity;
 use crate::output::clock::taken;
 use crate::output::numbering::Numbering;
 use crate::output::wrap::wrapped;
-use crate::tracker::Recovery;
 
 /// The longest line, in columns.
 const MAX_WIDTH: usize = 100;
@@ -263,12 +264,12 @@ fn move_name(entry: &Move, numbering: Numbering) -> String {
 #[cfg(test)]
 mod tests {
     use jiff::tz::TimeZone;
+    use kiebitz_game::events::record::GameRecord;
+    use kiebitz_game::events::samples::{clock, event, ply, started};
+    use kiebitz_game::position::Variant;
 
     use super::*;
-    use crate::events::record::GameRecord;
-    use crate::events::record::tests::{clock, event, ply, started};
     use crate::output::sheet::words::STANDARD;
-    use crate::position::Variant;
 
     fn game(moves: &[(&str, &str)]) -> GameSheet {
         let mut record =

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use super::{GameSheet, words};
-use crate::events::record::{GameRecord, MoveRecord};
 use crate::output::clock;
 use crate::output::numbering::Numbering;
+use kiebitz_game::events::record::{GameRecord, MoveRecord};
 use shakmaty::Color;
 
 /// Writes the moves, with the mover's clock after each and the seconds it took.

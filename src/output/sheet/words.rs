@@ -1,10 +1,9 @@
 //! Times, move numbers and results as people write them.
 
 use jiff::tz::TimeZone;
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{EndReason, GameResult};
 use kiebitz_hardware::Timestamp;
-
-use crate::events::record::GameRecord;
-use crate::events::{EndReason, GameResult};
 
 /// The start position of chess.
 pub(super) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";

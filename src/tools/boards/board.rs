@@ -1,11 +1,10 @@
 //! What is known of one board.
 
+use kiebitz_game::position::Orientation;
+use kiebitz_game::tracker::Tracker;
 use kiebitz_hardware::{Identity, Observation, Observed, Timestamp};
 use kiebitz_protocol::{BatteryStatus, ClockTimes, Dump};
 use shakmaty::{Board, Piece, Square};
-
-use crate::position::Orientation;
-use crate::tracker::Tracker;
 
 /// A board that answered, and what is known of it so far.
 #[derive(Debug)]

@@ -208,7 +208,8 @@ mod tests {
             row("/dev/ttyS1", &[Some("00009")]),
         ]);
         assert_eq!((draft.boards, draft.left_out.len()), (4, 0));
-        let name = |serial: &str| config.board_name([serial], "");
+        let roster = config.roster();
+        let name = |serial: &str| roster.board_name([serial], "");
         assert_eq!(
             ["01025", "7", "8"].map(name),
             [Some("board-1"), Some("board-2"), Some("board-3")]
@@ -258,7 +259,8 @@ mod tests {
             port("/dev/ttyACM3", &[Some("\u{1b}[2J\n[mqtt]")]),
         ]);
         assert_eq!(draft.boards, 4);
-        let name = |port: &str| config.board_name(["9"], port);
+        let roster = config.roster();
+        let name = |port: &str| roster.board_name(["9"], port);
         assert_eq!(
             ["/dev/ttyACM0", "/dev/ttyACM1", "/dev/ttyACM2", "/dev/ttyACM3"].map(name),
             [None, Some("board-2"), Some("board-3"), Some("board-4")]
@@ -282,7 +284,7 @@ mod tests {
             };
             let (_, config) = read(&[named]);
             assert_eq!(config.ports.listed[0].path.to_str(), Some(path));
-            assert_eq!(config.board_name([], path), Some("board-1"));
+            assert_eq!(config.board_name([], path).as_deref(), Some("board-1"));
         }
     }
 

@@ -305,7 +305,10 @@ mod tests {
         assert_eq!(found.identity.long_serial.as_deref(), Some("0000000042"));
         assert_eq!(found.identity.version, Some((1, 8)));
         assert_eq!(found.placement(), Some(&shakmaty::Board::new()));
-        assert_eq!(found.orientation(), Some(crate::position::Orientation::Normal));
+        assert_eq!(
+            found.orientation(),
+            Some(kiebitz_game::position::Orientation::Normal)
+        );
         assert!(matches!(found.clock, FoundClock::Shows(times) if times.running));
 
         world.run(|_| false, 120);

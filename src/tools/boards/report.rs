@@ -1,5 +1,8 @@
 //! The report on a port. Its fields are those of `kiebitz boards --json`.
 
+use kiebitz_game::clock::Side;
+use kiebitz_game::hall::serials;
+use kiebitz_game::position::Orientation;
 use kiebitz_hardware::Place;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::port::{Candidate, PortError, PortKind};
@@ -10,10 +13,7 @@ use shakmaty::Board;
 use super::board::{FoundBoard, FoundClock};
 use super::inspection::Inspection;
 use super::trouble::TroubleReport;
-use crate::clock::Side;
 use crate::config::Config;
-use crate::hall::serials;
-use crate::position::Orientation;
 
 /// A port and what is on it. Unknown fields are `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -181,7 +181,7 @@ impl PortReport {
 impl BoardReport {
     fn new(place: Place, board: &FoundBoard, inspection: &Inspection, config: &Config, port: &str) -> Self {
         let identity = &board.identity;
-        let name = config.board_name(serials(identity), port).map(str::to_owned);
+        let name = config.board_name(serials(identity), port);
         let placement = board.placement();
         let clock = ClockReport::new(board.clock);
         let battery = board.battery.as_ref().map(BatteryReport::new);

@@ -1,15 +1,15 @@
 //! Reports as text for people, 80 columns wide.
 
+use kiebitz_game::clock::Side;
+use kiebitz_game::position::Orientation;
 use kiebitz_hardware::capture::LineMode;
 use shakmaty::{Board, Square};
 
 use super::board::BoardChange;
 use super::report::{BatteryReport, BoardReport, ClockReport, PortReport};
 use super::trouble::TroubleReport;
-use crate::clock::Side;
 use crate::output::sheet::{self, piece_name};
 use crate::output::wrap;
-use crate::position::Orientation;
 
 /// A port and what is on it, with a paragraph for each board and trouble.
 pub(super) fn block(report: &PortReport) -> Vec<String> {

@@ -1,9 +1,8 @@
 //! What is wrong with a port or a board, and how to fix it.
 
+use kiebitz_game::vocabulary;
 use kiebitz_hardware::port::{PortError, PortKind};
 use serde::Serialize;
-
-use crate::vocabulary::vocabulary;
 
 vocabulary! {
     "kind of trouble"

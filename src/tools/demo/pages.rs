@@ -1,23 +1,23 @@
 //! The demonstration in a browser: the wall, and the desk, at which the illegal move of the last recording can be judged.
 
 use anyhow::Result;
+use kiebitz_game::events::ExplainedEvent;
 
 use super::part::Part;
-use crate::events::ExplainedEvent;
 
 #[cfg(target_os = "linux")]
 use {
     crate::config::{self, Config},
     crate::daemon::sights::sight,
-    crate::events::{Event, LIVE_STREAM},
     crate::feeds::{FeedSettings, Feeds, Role, Setup, ToHall, user_line},
     crate::journal::Journal,
     crate::output::broadcast::EventFacts,
     crate::output::mqtt::payload::ClockPicture,
-    crate::position::Seen,
-    crate::referee::command::Answer,
     crate::system_time::wall_time,
     anyhow::Context,
+    kiebitz_game::command::Answer,
+    kiebitz_game::events::{Event, LIVE_STREAM},
+    kiebitz_game::position::Seen,
     std::fs,
     std::net::{Ipv4Addr, SocketAddr, TcpListener},
     std::os::unix::fs::DirBuilderExt,

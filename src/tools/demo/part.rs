@@ -1,12 +1,12 @@
 //! A recording of the demonstration on a board of its own.
 
 use anyhow::Result;
+use kiebitz_game::command::{Answer, Command};
+use kiebitz_game::events::ExplainedEvent;
+use kiebitz_game::hall::Board;
 use serde_json::json;
 
 use super::Act;
-use crate::events::ExplainedEvent;
-use crate::hall::Board;
-use crate::referee::command::{Answer, Command};
 use crate::replay::Replay;
 
 /// A recording that is shown, or was.

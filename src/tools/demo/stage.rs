@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
+use kiebitz_game::clock::ClockFace;
+use kiebitz_game::events::record::Games;
+use kiebitz_game::events::{EventKind, ExplainedEvent};
+use kiebitz_game::hall::Board;
+use kiebitz_game::laws::Severity;
 use shakmaty::Bitboard;
 
 use super::broker::Broker;
 use super::{Act, Speed};
-use crate::clock::ClockFace;
-use crate::events::record::Games;
-use crate::events::{EventKind, ExplainedEvent};
-use crate::hall::Board;
-use crate::laws::Severity;
 use crate::output::mqtt::Message;
 use crate::output::terminal::{self, Line, Pen, Scene};
 use crate::output::wrap::wrapped;

@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
+use kiebitz_game::events::GameResult;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::emulator::hand::{
     Chance, Ending, Setting, Sitting, SittingSettings, Temperament, Truth, ms,
@@ -14,7 +15,6 @@ use super::fault::{Boards, Fault, Trouble};
 use super::games::Game;
 use super::seat::Seat;
 use super::{Emulation, Hands, Lines};
-use crate::events::GameResult;
 use crate::system_time::Speed;
 
 /// Boards with players.

@@ -1,6 +1,7 @@
+use kiebitz_game::events::GameResult;
+
 use super::super::read_bytes;
 use super::*;
-use crate::events::GameResult;
 
 fn read_text(text: &str) -> (Tournament, Vec<String>) {
     let (tournament, doubts) = read_bytes("r.csv", text.as_bytes()).expect("pairings");

@@ -1,7 +1,8 @@
+use kiebitz_game::events::GameResult;
+
 use super::super::read_bytes;
 use super::super::{Pairing, Tournament};
 use super::*;
-use crate::events::GameResult;
 use crate::tournament::Severity;
 
 /// What is read of a file, and what is told, as in "1:2 text".

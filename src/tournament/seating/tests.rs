@@ -1,8 +1,9 @@
+use kiebitz_game::events::pairing::MIN_PLIES;
+use kiebitz_game::events::samples::{ply, started};
+use kiebitz_game::events::{DecidedBy, EndReason, GameResult};
+use kiebitz_game::position::Variant;
+
 use super::*;
-use crate::events::pairing::MIN_PLIES;
-use crate::events::record::tests::{ply, started};
-use crate::events::{DecidedBy, EndReason, GameResult};
-use crate::position::Variant;
 use crate::tournament::{Pairing, Place, Player, Round};
 
 /// Boards that do what they are told, and players.
@@ -77,7 +78,7 @@ impl Room {
             ts: at(self.second),
             board: board.to_owned(),
             game: game.then(|| self.game(board, &kind)),
-            ..crate::events::record::tests::event(1, kind)
+            ..kiebitz_game::events::samples::event(1, kind)
         };
         self.seating.apply(&event);
         self.said.push(event);

@@ -1,11 +1,11 @@
 //! Names that are taken back: those of a pairing that was none, where nobody has moved yet.
 
+use kiebitz_game::command::Command;
+use kiebitz_game::events::Players;
+use kiebitz_game::events::pairing::{PAIRINGS, PairedGame};
 use serde_json::{Map, Value};
 
 use super::{Seat, Seating, command};
-use crate::events::Players;
-use crate::events::pairing::{PAIRINGS, PairedGame};
-use crate::referee::command::Command;
 use crate::tournament::Pairing;
 
 impl Seating {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kiebitz_game::events::GameResult;
 use shakmaty::Color;
 
 use super::super::doubt::{About, Doubts};
@@ -9,7 +10,6 @@ use super::super::{Pairing, Round};
 use super::columns::Cell;
 use super::header::Bye;
 use super::{Entries, Entry};
-use crate::events::GameResult;
 
 /// The rounds, their pairings in the order of the players with White.
 pub(super) fn rounds(entries: &Entries, byes: &[Bye], doubts: &mut Doubts) -> BTreeMap<u32, Round> {

@@ -1,6 +1,7 @@
+use kiebitz_game::events::GameResult;
+
 use super::super::read_bytes;
 use super::*;
-use crate::events::GameResult;
 use crate::tournament::{Doubt, Severity};
 
 /// A player's line; the rounds as in "   2 w 1".

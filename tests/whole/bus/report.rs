@@ -3,7 +3,7 @@
 use core::fmt::Write;
 use core::time::Duration;
 
-use kiebitz::events::Event;
+use kiebitz_game::events::Event;
 use kiebitz_hardware::emulator::hand::Deed;
 use kiebitz_hardware::{Observation, Timestamp};
 use kiebitz_protocol::{Element, Field};

@@ -3,10 +3,9 @@
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
 
-use kiebitz::events::ExplainedEvent;
-use kiebitz::events::{Event, EventKind};
-use kiebitz::hall::{Hall, LineId, Names};
 use kiebitz::tools::emulate::plies;
+use kiebitz_game::events::{Event, EventKind, ExplainedEvent};
+use kiebitz_game::hall::{Hall, LineId, Names};
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::{
     Chance, Deed, Ending, Script, Setting, Sitting, SittingSettings, Temperament, ms,

@@ -1,6 +1,6 @@
 //! Events in a reduced form for people: one per line, what was said and why, without times.
 
-use kiebitz::events::Event;
+use kiebitz_game::events::Event;
 use serde_json::Value;
 
 /// What is shown of an event, in this order, where it has it.

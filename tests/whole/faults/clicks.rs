@@ -3,8 +3,8 @@
 use core::time::Duration;
 use std::fs;
 
-use kiebitz::events::EventKind;
 use kiebitz::journal::Journal;
+use kiebitz_game::events::EventKind;
 use reqwest::header::{COOKIE, SET_COOKIE};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};

@@ -7,10 +7,10 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use kiebitz::events::{Event, EventKind};
 use kiebitz::journal::Journal;
 use kiebitz::system_time::LiveTime;
 use kiebitz::tools::emulate::Port;
+use kiebitz_game::events::{Event, EventKind};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::emulator::hand::Chance;
 use rumqttc::v5::mqttbytes::v5::Publish;

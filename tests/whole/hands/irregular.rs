@@ -71,7 +71,7 @@ impl Case {
         }
     }
 
-    pub(crate) fn events(&self) -> Vec<kiebitz::events::Event> {
+    pub(crate) fn events(&self) -> Vec<kiebitz_game::events::Event> {
         let capture = self.capture();
         if self.time_control.is_empty() {
             return verdict::events(&capture);

@@ -2,10 +2,10 @@
 
 use core::time::Duration;
 
-use kiebitz::events::Event;
-use kiebitz::hall::{Hall, LineId, Names};
-use kiebitz::position::Orientation;
-use kiebitz::tracker::Tracker;
+use kiebitz_game::events::Event;
+use kiebitz_game::hall::{Hall, LineId, Names};
+use kiebitz_game::position::Orientation;
+use kiebitz_game::tracker::Tracker;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::{Chance, ms};
 use kiebitz_hardware::{Line, Timestamp};

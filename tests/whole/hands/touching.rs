@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use kiebitz::events::{Event, EventKind};
+use kiebitz_game::events::{Event, EventKind};
 use kiebitz_hardware::emulator::hand::{Chance, Setting, Step};
 
 use super::games::{Game, Taste};

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use kiebitz::config::Config;
-use kiebitz::events::{Event, EventKind};
-use kiebitz::hall::Names;
-use kiebitz::model::Model;
 use kiebitz::replay::Replay;
+use kiebitz_game::events::{Event, EventKind};
+use kiebitz_game::hall::Names;
+use kiebitz_game::model::Model;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureReader, Content, Direction};
 use kiebitz_hardware::emulator::hand::Deed;
@@ -26,7 +26,7 @@ pub(crate) fn events(capture: &[u8]) -> Vec<Event> {
 pub(crate) fn events_under(time_control: &str, capture: &[u8]) -> Vec<Event> {
     let mut config = Config::default();
     config.event.time_control = Some(time_control.parse().unwrap());
-    let names = Names::RecordedAs(Box::new(config));
+    let names = Names::RecordedAs(config.roster());
     events_of(Replay::new(capture, "hands").unwrap().named(names))
 }
 

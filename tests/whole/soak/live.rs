@@ -6,10 +6,9 @@ mod room;
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use kiebitz::events::{Event, EventKind};
 use kiebitz::journal::Journal;
 use kiebitz::system_time::LiveTime;
-use kiebitz::tracker::Recovery;
+use kiebitz_game::events::{Event, EventKind, Recovery};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::emulator::hand::{Chance, ms};
 use rumqttc::v5::mqttbytes::v5::Publish;

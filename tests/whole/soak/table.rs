@@ -3,8 +3,8 @@
 use core::ops::Range;
 use core::time::Duration;
 
-use kiebitz::hall::LineId;
 use kiebitz::tools::emulate::plies;
+use kiebitz_game::hall::LineId;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::emulator::hand::{
     Chance, Ending, Script, Setting, Sitting, SittingSettings, Temperament, Truth, ms,

@@ -3,10 +3,9 @@
 use core::time::Duration;
 use std::fmt::Write;
 
-use kiebitz::events::{Event, EventKind, GameResult, Move};
 use kiebitz::journal::Journal;
-use kiebitz::position::Variant;
-use kiebitz::tracker::Recovery;
+use kiebitz_game::events::{Event, EventKind, GameResult, Move, Recovery};
+use kiebitz_game::position::Variant;
 use kiebitz_hardware::Timestamp;
 
 use super::table::{self, Dealer, Played, placement, start_placement};

@@ -4,10 +4,10 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use kiebitz::config::Config;
-use kiebitz::events::Event;
-use kiebitz::hall::resume;
-use kiebitz::hall::{Hall, LineId, Names};
 use kiebitz::journal::Journal;
+use kiebitz::restart;
+use kiebitz_game::events::Event;
+use kiebitz_game::hall::{Hall, LineId, Names};
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::Chance;
 use kiebitz_hardware::{Line, LineSettings, Timestamp};
@@ -309,7 +309,7 @@ impl World {
 
     fn start(&mut self) {
         let mut hall = Hall::new("live", self.names.clone());
-        for board in resume::boards(&self.journal, "live", &self.names, None).unwrap() {
+        for board in restart::boards(&self.journal, "live", &self.names, None).unwrap() {
             hall.expect(board);
         }
         let ports = 0..self.tables.len();
@@ -339,7 +339,7 @@ fn names() -> Names {
             )
         })
         .collect();
-    Names::Configured(Box::new(Config::parse("soak.toml".as_ref(), &boards).unwrap()))
+    Names::Configured(Config::parse("soak.toml".as_ref(), &boards).unwrap().roster())
 }
 
 fn port(nth: usize) -> String {

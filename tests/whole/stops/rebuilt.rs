@@ -5,7 +5,6 @@ use std::io;
 use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
-use kiebitz::hall::Names;
 use kiebitz::journal::Journal;
 use kiebitz::replay::Replay;
 use kiebitz::restart::{Rebuilt, Recordings, Unfit, rebuild};
@@ -18,6 +17,7 @@ use std::collections::VecDeque;
 use super::*;
 use crate::hands::hall::OPENING;
 use kiebitz::config::Config;
+use kiebitz_game::hall::Names;
 
 /// The files of a daemon that was stopped, and what its journal had.
 struct Left {
@@ -128,7 +128,7 @@ fn recordings_give_the_events_of_the_journal() {
         ends.extend(&left.ends);
         let recordings = Recordings::after(&left.recordings(), Timestamp::from_micros(0), &TimeZone::UTC);
         let replay: Replay<io::Empty> = Replay::of_recordings(recordings, "live");
-        let mut replay = replay.named(Names::RecordedAs(Box::new(left.config.clone())));
+        let mut replay = replay.named(Names::RecordedAs(left.config.roster()));
         let mut replayed = Payloads::new();
         while replay.next_at().is_some() {
             for said in replay.step().unwrap() {

@@ -3,9 +3,9 @@
 
 use jiff::tz::TimeZone;
 use kiebitz::config::Config;
-use kiebitz::events::EventKind;
 use kiebitz::journal::Journal;
 use kiebitz::restart::rebuild;
+use kiebitz_game::events::EventKind;
 use kiebitz_hardware::LineSettings;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::EmulatedClock;

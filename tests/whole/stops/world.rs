@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 
 use kiebitz::config::Config;
-use kiebitz::events::Event;
+use kiebitz_game::events::Event;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::{Chance, Sitting, ms};
 use kiebitz_hardware::emulator::{BoardSettings, EmulatedBus, EmulatedBusSettings};

@@ -3,8 +3,8 @@
 use std::thread;
 
 use clap::Args;
-use kiebitz::events::{Event, EventKind};
-use kiebitz::model::Model;
+use kiebitz_game::events::{Event, EventKind};
+use kiebitz_game::model::Model;
 use kiebitz_hardware::emulator::hand::Temperament;
 
 use super::Seeds;

@@ -4,7 +4,7 @@ use core::fmt::Debug;
 use core::time::Duration;
 
 use clap::Subcommand;
-use kiebitz::events::Event;
+use kiebitz_game::events::Event;
 
 use super::{Games, Hands, Seeds, tastes, temperaments};
 use crate::hands::hall::OPENING;

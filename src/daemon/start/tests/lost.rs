@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::io::BufReader;
 
+use kiebitz_game::command::Command;
+use kiebitz_game::events::GameResult;
 use kiebitz_hardware::capture::{CaptureReader, Content, Packet};
 use kiebitz_hardware::recorder::{Recorder, RecorderSettings};
 
 use super::*;
-use crate::events::GameResult;
-use crate::referee::command::Command;
 
 /// All events that have left the process, by board and number.
 type Published = BTreeMap<(String, u64), String>;

@@ -2,11 +2,11 @@
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use kiebitz_game::events::GameResult;
 use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Refusal, Wanted};
-use crate::events::GameResult;
 use crate::kept::{KeptGame, KeptGames, Listed};
 use crate::system_time::local_zone;
 

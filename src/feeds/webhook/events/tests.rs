@@ -1,8 +1,8 @@
+use kiebitz_game::events::EventKind;
+use kiebitz_game::events::samples::{event as of_kind, ply};
 use serde_json::Value;
 
 use super::*;
-use crate::events::EventKind;
-use crate::events::record::tests::{event as of_kind, ply};
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_micros(second * 1_000_000)

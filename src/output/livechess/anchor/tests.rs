@@ -113,7 +113,7 @@ fn moves_are_withdrawn_and_end_before_an_illegal_one() {
     let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1".to_owned();
     record
         .positions
-        .push(crate::events::record::PositionRecord { ply: 1, fen });
+        .push(kiebitz_game::events::record::PositionRecord { ply: 1, fen });
     let line = anchor.line(Some(&record));
     assert!(line.san.is_empty() && line.start.starts_with("4k3"));
     assert_eq!(played("e4")[0].1, "e4");

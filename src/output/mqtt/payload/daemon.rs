@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use kiebitz_game::events::{rfc3339, rfc3339_option};
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 
-use crate::events::{rfc3339, rfc3339_option};
 use crate::output::reports::OutputReport;
 
 /// Of a daemon: whether it is there, and what it serves.

@@ -1,14 +1,14 @@
 mod small;
 
+use kiebitz_game::events::samples::{clock, event, ply, started};
+use kiebitz_game::events::{ClosedBy, CompletedBy, DecidedBy, EventKind, GameResult, IncidentEnd, SettledBy};
+use kiebitz_game::laws::IncidentKind;
+use kiebitz_game::position::Variant;
 use serde_json::Value;
 use shakmaty::{ByColor, Color};
 
 use super::*;
-use crate::events::record::tests::{clock, event, ply, started};
-use crate::events::{ClosedBy, CompletedBy, DecidedBy, EventKind, GameResult, IncidentEnd, SettledBy};
-use crate::laws::IncidentKind;
 use crate::output::mqtt::{Delivery, MediaType, Prefix};
-use crate::position::Variant;
 
 /// A board with nothing on it but its clock.
 struct World {
@@ -288,7 +288,7 @@ fn the_side_of_the_clock_reaches_the_game() {
     let messages = world.step(vec![started("start", Variant::Standard)]);
     assert!(value(&messages, "boards/b/game")["white_side"].is_null());
     let sides = EventKind::ClockSides {
-        white_side: crate::clock::Side::Right,
+        white_side: kiebitz_game::clock::Side::Right,
     };
     let messages = world.step(vec![sides.clone()]);
     assert_eq!(value(&messages, "boards/b/game")["white_side"], "right");
@@ -398,7 +398,7 @@ fn board_is_known_but_not_connected_after_a_restart() {
         (&state["orientation"], &state["reason"]),
         (&"turned".into(), &"kiebitz was stopped".into())
     );
-    assert_eq!(state["since"], crate::events::time_text(at(9)));
+    assert_eq!(state["since"], kiebitz_game::events::time_text(at(9)));
     let messages = world.step(vec![connected]);
     assert_eq!(value(&messages, "boards/b/state")["connected"], true);
     assert!(topics(&messages).contains(&"boards/b/placement"));

@@ -1,12 +1,14 @@
 use std::collections::BTreeMap;
 
+use kiebitz_game::events::samples::{clock, ply, started};
+use kiebitz_game::events::{
+    CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, SettledBy,
+};
+use kiebitz_game::position::Variant;
 use serde_json::Value;
 
 use super::*;
-use crate::events::record::tests::{clock, ply, started};
-use crate::events::{CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, GameResult, SettledBy};
 use crate::output::mqtt::Prefix;
-use crate::position::Variant;
 
 /// In seconds.
 const DELAY: i64 = 900;
@@ -20,7 +22,7 @@ fn of_game(game: &str, second: i64, kind: EventKind) -> Event {
     Event {
         ts: at(second),
         game: Some(game.to_owned()),
-        ..crate::events::record::tests::event(1, kind)
+        ..kiebitz_game::events::samples::event(1, kind)
     }
 }
 
@@ -220,7 +222,7 @@ fn nothing_is_seen_before_its_time() {
     assert_eq!(game["result"], "1-0");
     assert_eq!(
         game["ended"],
-        crate::events::time_text(at(50)),
+        kiebitz_game::events::time_text(at(50)),
         "not when it is published"
     );
     assert!(spectators.pictures["pgn"].contains("1-0"));
@@ -381,7 +383,7 @@ fn clock_comes_later_with_its_delay() {
         (&clock["white_ms"], &clock["running"]),
         (&600_000.into(), &"white".into())
     );
-    assert_eq!(clock["as_of"], crate::events::time_text(at(4)));
+    assert_eq!(clock["as_of"], kiebitz_game::events::time_text(at(4)));
     assert_eq!(clock["delay_ms"], 900_000);
 
     let mut spectators = Spectators::new(0);

@@ -2,8 +2,8 @@
 
 use super::super::claims::{Claims, Difference};
 use super::*;
-use crate::events::ClaimReason;
-use crate::laws::{Edition, Severity};
+use kiebitz_game::events::ClaimReason;
+use kiebitz_game::laws::{Edition, Severity};
 use shakmaty::Color;
 
 fn claims(start_fen: &str, moves: &str) -> Claims {

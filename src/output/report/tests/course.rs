@@ -3,11 +3,12 @@
 use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
 
 use super::*;
-use crate::events::{Action, ClosedBy, CorrectionReason, DecidedBy, EndReason, GameResult, IncidentEnd};
-use crate::laws::{IncidentKind, Severity};
 use crate::output::report::model::{Amendment, Note, Open};
 use crate::output::report::words::Words;
-use crate::tracker::Recovery;
+use kiebitz_game::events::{
+    Action, ClosedBy, CorrectionReason, DecidedBy, EndReason, GameResult, IncidentEnd, Recovery,
+};
+use kiebitz_game::laws::{IncidentKind, Severity};
 use shakmaty::Color;
 
 fn closed(incident: u64) -> EventKind {

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::super::words::{Words, fill};
 use super::*;
-use crate::events::{ClaimReason, Flag};
-use crate::laws::{Edition, Severity};
+use kiebitz_game::events::{ClaimReason, Flag};
+use kiebitz_game::laws::{Edition, Severity};
 use shakmaty::Color;
 
 fn irregular() -> Report {

@@ -1,10 +1,11 @@
 //! What the page and the text of a report show of corrections, gaps and commands.
 
+use kiebitz_game::command::Paired;
+use kiebitz_game::events::GameResult;
+
 use super::{GameRenderer, Renderer};
-use crate::events::GameResult;
 use crate::output::report::model::{Amendment, Correction, Note};
 use crate::output::report::words::{fill, say};
-use crate::referee::command::Paired;
 
 impl Renderer<'_> {
     /// Who gave a command.

@@ -1,7 +1,8 @@
 //! What the page and the text of a report show of claims of a draw.
 
+use kiebitz_game::events::ClaimReason;
+
 use super::{GameRenderer, clock};
-use crate::events::ClaimReason;
 use crate::output::report::claims::{ClaimSheet, Countdown, Occurrence, Offer, Repeated};
 use crate::output::report::position::{fen_before, is_en_passant};
 use crate::output::report::words::fill;
@@ -94,7 +95,7 @@ impl GameRenderer<'_> {
             (true, true) => words.inferred,
             (true, false) => words.order_uncertain,
         };
-        let shown = |of: fn(&crate::events::Clock) -> u64| {
+        let shown = |of: fn(&kiebitz_game::events::Clock) -> u64| {
             at.clock
                 .as_ref()
                 .map_or_else(|| "-".to_owned(), |shown| clock(of(shown)))

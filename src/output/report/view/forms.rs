@@ -1,9 +1,9 @@
 //! The envelope of an adjourned game: labels, and values where they are known.
 
+use kiebitz_game::events::EndReason;
 use shakmaty::Color;
 
 use super::{GameRenderer, clock, own_clock};
-use crate::events::EndReason;
 use crate::output::report::model::Adjournment;
 
 impl<'a> GameRenderer<'a> {

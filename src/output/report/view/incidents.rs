@@ -1,11 +1,11 @@
 //! What the page and the text of a report show of an incident.
 
+use kiebitz_game::events::{ClosedBy, Incident};
+use kiebitz_game::laws;
+use kiebitz_game::laws::{Edition, IncidentKind, Severity};
 use shakmaty::san::SanPlus;
 
 use super::{GameRenderer, Renderer};
-use crate::events::{ClosedBy, Incident};
-use crate::laws;
-use crate::laws::{Edition, IncidentKind, Severity};
 use crate::output::advice::{MOVES, advice};
 use crate::output::report::model::{Closing, IncidentReport, Source, Step};
 use crate::output::report::position::{fen_before, is_en_passant};

@@ -1,10 +1,11 @@
 //! What a game's report opens with: who played, how it ended, and what to look at. It fits a phone's screen.
 
+use kiebitz_game::events::Recovery;
+use kiebitz_game::position::Variant;
+
 use super::GameRenderer;
 use crate::output::report::model::{Note, Open};
 use crate::output::report::words::{fill, say};
-use crate::position::Variant;
-use crate::tracker::Recovery;
 
 /// A list of the summary.
 pub(in crate::output::report) struct Points {

@@ -1,5 +1,7 @@
 use std::io::Read;
 
+use kiebitz_game::events::{EventKind, ExplainedEvent};
+use kiebitz_game::hall::{Hall as Watched, Names};
 use kiebitz_hardware::Line;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::Temperament;
@@ -9,9 +11,6 @@ use kiebitz_protocol::{
 
 use super::super::games;
 use super::*;
-use crate::events::EventKind;
-use crate::events::ExplainedEvent;
-use crate::hall::{Hall as Watched, Names};
 
 const NOON: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 

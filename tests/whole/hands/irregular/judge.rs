@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use kiebitz::events::{Event, EventKind, Incident};
-use kiebitz::laws::{IncidentKind, Severity};
+use kiebitz_game::events::{Event, EventKind, Incident};
+use kiebitz_game::laws::{IncidentKind, Severity};
 use shakmaty::Color;
 
 use crate::hands::hall::OPENING;

@@ -6,9 +6,9 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use kiebitz::hall::Numbers;
 use kiebitz::journal::NumbersFile;
 use kiebitz::restart::{self, Given, Sources};
+use kiebitz_game::hall::Numbers;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::*;

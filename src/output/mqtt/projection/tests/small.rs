@@ -1,7 +1,8 @@
 //! The small topics: single words, health, and what is left of a board that is forgotten.
 
+use kiebitz_game::events::{DecidedBy, EndReason, GameResult, Players, time_text};
+
 use super::*;
-use crate::events::{DecidedBy, EndReason, GameResult, Players, time_text};
 
 /// The single words among messages, by topic.
 fn words(messages: &[Message]) -> Vec<(String, String)> {

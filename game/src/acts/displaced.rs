@@ -1,0 +1,208 @@
+//! Pieces on squares where no move has put them.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
+use shakmaty::{Bitboard, Board, Color, Role, Square};
+
+use super::in_one_scan;
+use super::standing::Standing;
+use crate::events::SensorChange;
+use crate::position::{difference, outcome_of_kings};
+
+/// More squares than this are pieces being set up or cleared away.
+const MAX_SQUARES: usize = 10;
+
+/// What no move explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Astray {
+    pub(crate) squares: Bitboard,
+    /// How long there is to put it right.
+    pub(crate) grace: Duration,
+}
+
+impl Standing<'_> {
+    /// What is displaced among `fresh`, squares that differ and are not known to be displaced.
+    pub(crate) fn displaced(&self, fresh: Bitboard) -> Option<Astray> {
+        if fresh.is_empty() || fresh.count() > MAX_SQUARES {
+            return None;
+        }
+        let (tip, shown) = (self.tip, self.trace.board());
+        let astray = |squares, grace| Some(Astray { squares, grace });
+        if let Some(act) = self.read(fresh) {
+            if !act.pushed || act.halfway {
+                return None;
+            }
+            // The last move appeared in the same scan: both were knocked over.
+            let before = self.last.map(|last| last.before.board());
+            let expected = before.map_or(Bitboard::EMPTY, |before| difference(before, tip.board()));
+            let upset = act.upset || (expected.any() && self.at_once(fresh | expected));
+            // It may be an illegal move that is put right before the press.
+            return astray(
+                act.squares,
+                if upset {
+                    self.trace.model.doubt
+                } else {
+                    self.trace.model.put_right
+                },
+            );
+        }
+        if outcome_of_kings(shown).is_some() || self.castled_behind_rook().is_some() {
+            return None;
+        }
+        let moves = tip.moves();
+        let reached = moves.iter().map(|candidate| candidate.footprint);
+        // A move that is not found yet, or one of several pieces that has begun.
+        if reached
+            .clone()
+            .any(|footprint| footprint.squares().count() > 2 && footprint.squares().is_superset(fresh))
+        {
+            return None;
+        }
+        let played = reached
+            .filter(|footprint| fresh.is_superset(footprint.squares()) && footprint.fits(shown))
+            .map(|footprint| footprint.squares())
+            .next();
+        // Nobody makes a move and pushes another piece within one scan.
+        let upset = self.at_once(fresh) && fresh.count() > 3;
+        let rest = fresh & !played.filter(|_| !upset).unwrap_or(Bitboard::EMPTY);
+        let strays = strays(tip.board(), shown, rest);
+        if let Some(fallen) = strays.single_square() {
+            let grace = self.fallen_grace(fallen)?;
+            let all = self::strays(tip.board(), shown, fresh);
+            let counts = fresh == strays || grace == self.trace.model.doubt;
+            return (shown.piece_at(fallen).is_none() && counts).then_some(Astray { squares: all, grace });
+        }
+        if strays.is_empty() {
+            return None;
+        }
+        if in_hand(tip.board(), shown, strays) {
+            return astray(strays, self.trace.model.put_right);
+        }
+        // One piece on the square next to its own, and no other has left its square.
+        let gone = |square: &Square| tip.board().piece_at(*square).is_some();
+        let alone = strays.count() == 2 && strays.into_iter().filter(gone).count() == 1;
+        astray(
+            strays,
+            if alone {
+                self.trace.model.put_right
+            } else {
+                self.trace.model.doubt
+            },
+        )
+    }
+
+    /// The squares that differed before a piece was lifted, but for `known` ones.
+    pub(crate) fn displaced_before(&self, lifted_at: Timestamp, known: Bitboard) -> Bitboard {
+        if self.castled_behind_rook().is_some() {
+            return Bitboard::EMPTY;
+        }
+        let squares = self.differs().without(known).into_iter();
+        squares
+            .filter(|square| self.trace.changed_at(*square) + ONE_SCAN_APART < lifted_at)
+            .collect()
+    }
+
+    /// What is still displaced among squares that differed when a move was made: a piece that appears elsewhere was
+    /// displaced; a missing one may be a misread square.
+    pub(crate) fn still_displaced(&self, squares: Bitboard) -> Option<Astray> {
+        let shown = self.trace.board();
+        let squares = strays(self.tip.board(), shown, squares);
+        if squares.is_empty() || self.castled_behind_rook().is_some() {
+            return None;
+        }
+        let appeared = (squares & shown.occupied()).any();
+        let grace = if appeared {
+            self.trace.model.rest
+        } else {
+            self.trace.model.patience
+        };
+        Some(Astray { squares, grace })
+    }
+
+    /// Since when these squares have looked displaced, if nothing was known of them before.
+    pub(crate) fn displaced_since(&self, squares: Bitboard) -> Timestamp {
+        self.trace.stood_since(squares).max(self.trace.quiet_since)
+    }
+
+    /// How long a missing piece may be in a hand.
+    fn fallen_grace(&self, fallen: Square) -> Option<Duration> {
+        let tip = self.tip;
+        let color = tip.board().color_at(fallen)?;
+        let taken = |m: shakmaty::Move| m.to() == fallen;
+        let wanted = color == tip.turn() || tip.moves().iter().any(|candidate| taken(candidate.m));
+        Some(
+            match (self.knocked(fallen, color), self.knocked(fallen, !color), wanted) {
+                (true, ..) => self.trace.model.doubt,
+                (false, true, _) => self.trace.model.put_right,
+                (false, false, true) => self.trace.model.unclear,
+                (false, false, false) => self.trace.model.patience,
+            },
+        )
+    }
+
+    /// Whether all these squares came to show what they do in one scan.
+    fn at_once(&self, squares: Bitboard) -> bool {
+        let changed = squares.into_iter().map(|square| self.trace.changed_at(square));
+        in_one_scan(changed)
+    }
+
+    /// Whether another piece of `color` left its square nearby in the same scan: nobody lifts two at once.
+    fn knocked(&self, fallen: Square, color: Color) -> bool {
+        let at = self.trace.changed_at(fallen);
+        let mut scan = self
+            .trace
+            .since(at.saturating_sub(ONE_SCAN_APART))
+            .take_while(|shown| shown.when.at <= at + ONE_SCAN_APART)
+            .filter(|shown| shown.square != fallen);
+        // One that is drawn leaves other squares than its own.
+        let before = self.last.map(|last| last.before.board());
+        let stood = |shown: &SensorChange, board: &Board| board.piece_at(shown.square) == shown.before;
+        scan.any(|shown| {
+            shown.before.is_some_and(|piece| piece.color == color)
+                && shown.square.distance(fallen) <= 2
+                && (stood(shown, self.tip.board()) || before.is_some_and(|before| stood(shown, before)))
+        })
+    }
+}
+
+/// Squares that pieces have left, and squares where pieces of the same kind appeared; a piece that appears without one
+/// having left another square was misread.
+fn strays(expected: &Board, shown: &Board, differs: Bitboard) -> Bitboard {
+    let mut gone: Bitboard = differs
+        .into_iter()
+        .filter(|square| expected.piece_at(*square).is_some())
+        .collect();
+    let mut strays = Bitboard::EMPTY;
+    for square in differs {
+        let Some(piece) = shown.piece_at(square) else {
+            continue;
+        };
+        let from = gone
+            .into_iter()
+            .find(|from| *from != square && expected.piece_at(*from) == Some(piece));
+        if let Some(from) = from {
+            gone.discard(from);
+            strays.add(Bitboard::from(from).with(square));
+        }
+    }
+    let fallen = gone
+        .into_iter()
+        .filter(|square| shown.piece_at(*square).is_none());
+    strays | fallen.collect::<Bitboard>()
+}
+
+/// Whether all missing pieces may be in somebody's hand: one piece of each colour, or king and rook.
+fn in_hand(expected: &Board, shown: &Board, strays: Bitboard) -> bool {
+    if (strays & shown.occupied()).any() {
+        return false;
+    }
+    Color::ALL.into_iter().all(|color| {
+        let own = strays & expected.by_color(color);
+        let castles = own.count() == 2
+            && (own & expected.by_role(Role::King)).any()
+            && (own & expected.by_role(Role::Rook)).any();
+        own.count() <= 1 || castles
+    })
+}

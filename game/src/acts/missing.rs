@@ -1,0 +1,90 @@
+//! Moves that the line of play misses: pieces stand where play may well have put them.
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
+use shakmaty::{Bitboard, Color, Square};
+
+use super::standing::Standing;
+use crate::events::Ply;
+use crate::position::State;
+
+/// So many of the last positions are asked whether a move was legal there.
+const MAX_PLIES_BACK: usize = 8;
+
+impl Standing<'_> {
+    /// The squares of pieces that seem to have been played before the last ply, before the clock was last pressed at that
+    /// time, or before a move that the other player has made since, and stand elsewhere in the line. `plies` are those of
+    /// the line, and `start` is where it began.
+    pub(crate) fn missing<'p>(
+        &self,
+        pressed: Option<Timestamp>,
+        plies: impl DoubleEndedIterator<Item = &'p Ply> + Clone,
+        start: Option<&State>,
+    ) -> Bitboard {
+        let (expected, shown, differs) = (self.tip.board(), self.trace.board(), self.differs());
+        let mut missing = Bitboard::EMPTY;
+        for from in differs & expected.occupied() {
+            let Some(piece) = expected.piece_at(from).filter(|_| shown.piece_at(from).is_none()) else {
+                continue;
+            };
+            let arrived = |to: &Square| shown.piece_at(*to) == Some(piece);
+            let mut arrivals = differs.into_iter().filter(arrived).peekable();
+            if arrivals.peek().is_none()
+                && (self.played_on(from, pressed) || self.answered(from, piece.color))
+            {
+                missing.add(from);
+            }
+            for to in arrivals {
+                if self.played_on(to, pressed) && self.was_legal(from, to, plies.clone(), start) {
+                    missing |= Bitboard::from(from).with(to);
+                }
+            }
+        }
+        missing
+    }
+
+    /// Whether play went on after a square came to show what it does.
+    fn played_on(&self, square: Square, pressed: Option<Timestamp>) -> bool {
+        let changed = self.trace.changed_at(square);
+        let lifted = self.last.map(|last| last.ply.lifted_at);
+        lifted.is_some_and(|lifted| changed + ONE_SCAN_APART < lifted)
+            // The clock reports a press up to a second late.
+            || pressed.is_some_and(|pressed| changed + self.trace.model.rest < pressed)
+    }
+
+    /// Whether the other player has made a move since a piece of `color` left that square.
+    fn answered(&self, left: Square, color: Color) -> bool {
+        let since = self.trace.changed_at(left) + ONE_SCAN_APART;
+        color == self.tip.turn()
+            && self.tip.turned().moves().iter().any(|reply| {
+                let mut squares = reply.footprint.squares().into_iter();
+                reply.footprint.fits(self.trace.board())
+                    && squares.all(|square| self.trace.changed_at(square) > since)
+            })
+    }
+
+    /// Whether this was a legal move in one of the last positions. A single step may be a piece that was pushed: there the
+    /// position has to be the one in which it was made.
+    fn was_legal<'p>(
+        &self,
+        from: Square,
+        to: Square,
+        plies: impl DoubleEndedIterator<Item = &'p Ply>,
+        start: Option<&State>,
+    ) -> bool {
+        let legal = |state: &State| {
+            state
+                .legal_moves()
+                .iter()
+                .any(|m| m.from() == Some(from) && m.to() == to)
+        };
+        let mut last = plies.rev().take(MAX_PLIES_BACK);
+        if from.distance(to) > 1 {
+            let either = |state: &State| legal(state) || legal(&state.turned());
+            return last.any(|ply| either(&ply.after)) || start.is_some_and(either);
+        }
+        let made_at = self.trace.changed_at(to);
+        last.find(|ply| ply.stood_at < made_at)
+            .is_some_and(|ply| legal(&ply.after))
+    }
+}

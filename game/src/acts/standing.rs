@@ -1,0 +1,109 @@
+//! What stands on the board in the place of what the line of play leads to.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Board};
+
+use super::Acts;
+use super::trace::Trace;
+use crate::events::Ply;
+use crate::position::{State, difference};
+
+/// The board beside the last position of the line of play.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Standing<'a> {
+    pub(super) trace: &'a Trace,
+    pub(super) tip: &'a State,
+    pub(super) last: Option<Last<'a>>,
+    pub(super) aside: Bitboard,
+}
+
+/// The last ply of the line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Last<'a> {
+    pub(crate) ply: &'a Ply,
+    /// The state before it.
+    pub(crate) before: &'a State,
+    /// It is completed in the sense of the Laws (Art. 6.2.1).
+    pub(crate) completed: bool,
+}
+
+impl Acts {
+    /// How the board stands beside `tip`, to which `last` has led. The squares `aside` are accounted for elsewhere.
+    pub(crate) fn standing<'a>(
+        &'a self,
+        tip: &'a State,
+        last: Option<Last<'a>>,
+        aside: Bitboard,
+    ) -> Standing<'a> {
+        Standing {
+            trace: &self.trace,
+            tip,
+            last,
+            aside,
+        }
+    }
+}
+
+impl Standing<'_> {
+    /// The squares that do not show what the line leads to.
+    pub(crate) fn differs(&self) -> Bitboard {
+        self.differs_anywhere() & !self.aside
+    }
+
+    /// The same with those that are set aside.
+    pub(crate) fn differs_anywhere(&self) -> Bitboard {
+        difference(self.trace.board(), self.tip.board())
+    }
+
+    /// Whether these squares show what they do in another placement.
+    pub(crate) fn is_as_in(&self, squares: Bitboard, placement: &Board) -> bool {
+        let mut squares = squares.into_iter();
+        squares.all(|square| self.trace.board().piece_at(square) == placement.piece_at(square))
+    }
+
+    /// How many pieces are missing on the board.
+    pub(crate) fn taken_off(&self) -> usize {
+        let stood = self.tip.board().occupied().count();
+        stood.saturating_sub(self.trace.board().occupied().count())
+    }
+
+    /// Since when these squares have shown what they do; `None`: as long as they have been seen.
+    pub(crate) fn stood_since(&self, squares: Bitboard) -> Option<Timestamp> {
+        let since = self.trace.stood_since(squares);
+        (since > Timestamp::from_micros(0)).then_some(since)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::Square;
+
+    use super::*;
+    use crate::events::{SensorChange, Since};
+    use crate::tracker::Snapshot;
+
+    #[test]
+    fn since_when_a_square_has_shown_what_it_does_is_known_once_it_has_changed() {
+        let at = Timestamp::from_micros(1_000_000_000);
+        let changes = vec![SensorChange {
+            when: Since::at(at),
+            square: Square::E2,
+            before: None,
+            after: Board::new().piece_at(Square::E2),
+        }];
+        let snapshot = Snapshot {
+            board: Board::new(),
+            changes,
+            watched: true,
+            unseen: Bitboard::EMPTY,
+            turned: false,
+            dumped_at: at,
+        };
+        let mut acts = Acts::default();
+        acts.see(at, &snapshot);
+        let tip = State::default();
+        let standing = acts.standing(&tip, None, Bitboard::EMPTY);
+        assert_eq!(standing.stood_since(Square::E2.into()), Some(at));
+        assert_eq!(standing.stood_since(Square::E4.into()), None);
+    }
+}

@@ -1,0 +1,466 @@
+//! The chess clock: which side is White's, whose time runs, and when its lever is pressed.
+
+mod reading;
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::CLOCK_REPORT_PERIOD;
+use kiebitz_protocol::{ClockTimes, SideTime};
+use shakmaty::{ByColor, Color};
+
+pub(crate) use reading::Reading;
+use reading::{Fit, Known, is_last, marks_turn, side_time};
+
+vocabulary! {
+    "side of the clock"
+    /// A side of the clock, seen from its front.
+    pub enum Side {
+        /// The left-hand clock.
+        Left = "left",
+        /// The right-hand clock.
+        Right = "right",
+    }
+}
+
+/// What the clock shows, once White's side of it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClockFace {
+    /// White's time in milliseconds. The board reports whole seconds.
+    pub white_ms: u64,
+    /// Black's time in milliseconds.
+    pub black_ms: u64,
+    /// Whose time runs; `None` when the clock is stopped.
+    pub running: Option<Color>,
+    /// Whose flag the clock shows as fallen. At the end of a period that is not the last, time runs on all the same.
+    pub flags: ByColor<bool>,
+    /// When the reading arrived.
+    pub as_of: Timestamp,
+}
+
+/// A change that the clock's readings show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockChange {
+    /// A clock answers.
+    Connected,
+    /// The board says that there is no clock.
+    Disconnected,
+    /// The clock's battery is low.
+    BatteryLow,
+    /// The clock was started.
+    Started,
+    /// The clock was stopped.
+    Stopped,
+    /// The lever moved: this side pressed it.
+    Pressed(Side),
+}
+
+/// Follows the readings of one clock.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ClockWatch {
+    /// The last reading that is believed.
+    last: Option<(Timestamp, ClockTimes)>,
+    /// A reading that contradicts it, with what follows it still to come.
+    doubted: Option<Doubted>,
+    /// The last reading of the running clock said whose turn it was, and the lever said the same.
+    marks_turns: bool,
+    /// The sign of a weak battery has been reported.
+    battery_told: bool,
+    /// Votes that White's side is the left one (positive) or the right one (negative).
+    left_is_white: i8,
+    /// White's side when it was last beyond doubt.
+    sure_side: Option<Side>,
+    /// When the clock was last started.
+    started_at: Option<Timestamp>,
+    /// When it was stopped, or first read while stopped; `None` while it runs.
+    stopped_since: Option<Timestamp>,
+    /// The turn that the running side's time is ticking for.
+    turn: Option<Turn>,
+    /// When either side last pressed.
+    pressed_at: Option<Timestamp>,
+    /// How many readings in a row have shown the lever in its position.
+    lever_seen: u32,
+    /// Readings were missed since the last one: how often the lever moved is not known.
+    readings_missed: bool,
+    /// The board records the presses in order with the changes of the squares; the lever need not be watched.
+    presses_recorded: bool,
+}
+
+/// A reading that is not believed before another one says the same, or silence does.
+#[derive(Debug, Clone, Copy)]
+struct Doubted {
+    at: Timestamp,
+    reading: Reading,
+    fit: Fit,
+}
+
+/// The time that one side's clock has been running since the other side's press.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    /// How long it had run before the clock was last stopped.
+    ran: Duration,
+    /// Since when it has been running; `None` while it is stopped.
+    since: Option<Timestamp>,
+}
+
+/// From this many votes on, White's side is beyond doubt. A clock that is started on a start position counts this much. In
+/// quick play as many presses in a row can be reported too late and vote for the wrong side, but not more.
+pub(crate) const SURE_VOTES: i8 = 3;
+
+/// A running clock is reported once a second. A stopped one, and none at all, are true after this much silence.
+const PROVED_BY_SILENCE: Duration = CLOCK_REPORT_PERIOD.saturating_mul(3);
+/// The same on a bus, where each board is asked in turn.
+const PROVED_BY_SILENCE_ON_BUS: Duration = PROVED_BY_SILENCE.saturating_mul(2);
+
+/// Votes beyond this are not counted, so that a clock that is turned round during a game is noticed after a few presses.
+const MAX_VOTES: i8 = SURE_VOTES + 1;
+
+impl Side {
+    /// A player's side, where this is White's; and White's, where this is that player's.
+    #[must_use]
+    pub fn of(self, color: Color) -> Self {
+        if color.is_white() { self } else { self.other() }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Left => Self::Right,
+            Self::Right => Self::Left,
+        }
+    }
+}
+
+impl ClockWatch {
+    /// Takes in what the board says of its clock. Returns the readings that are to be believed now, in order, each with its
+    /// time: one that contradicts what is known is kept back until the next one says the same. If the next one goes with
+    /// what was known before, the one between was noise.
+    pub(crate) fn weigh(&mut self, at: Timestamp, reading: Reading) -> Vec<(Timestamp, Reading)> {
+        let Some(known) = self.known() else {
+            return vec![(at, reading)];
+        };
+        let fit = known.fit(at, reading);
+        let doubted = self.doubted.take();
+        let confirmed = doubted.and_then(|doubted| {
+            let next = known
+                .then(doubted.at, doubted.reading)
+                .map(|then| then.fit(at, reading));
+            let agrees = match next {
+                Some(next) => (next != Fit::Contradiction).then_some(next),
+                None => reading.is_none().then_some(Fit::Plain),
+            };
+            let next = agrees.filter(|_| fit == Fit::Contradiction || doubted.fit == Fit::Unusual)?;
+            Some((doubted, next))
+        });
+        let (mut believed, fit) = match confirmed {
+            Some((doubted, next)) => (vec![(doubted.at, doubted.reading)], next),
+            None => (Vec::new(), fit),
+        };
+        if fit == Fit::Plain {
+            believed.push((at, reading));
+        } else {
+            self.doubted = Some(Doubted { at, reading, fit });
+        }
+        believed
+    }
+
+    /// When silence will have proved the reading that is doubted.
+    pub(crate) fn proved_at(&self, on_bus: bool) -> Option<Timestamp> {
+        let wait = if on_bus {
+            PROVED_BY_SILENCE_ON_BUS
+        } else {
+            PROVED_BY_SILENCE
+        };
+        self.doubted
+            .filter(|doubted| is_last(doubted.reading))
+            .map(|doubted| doubted.at + wait)
+    }
+
+    /// Nothing has come since the reading that is doubted: it is to be believed. Returns it with its time.
+    pub(crate) fn proved(&mut self) -> Option<(Timestamp, Reading)> {
+        self.doubted.take().map(|doubted| (doubted.at, doubted.reading))
+    }
+
+    /// What is known of the clock; `None` without one.
+    fn known(&self) -> Option<Known> {
+        let (at, times) = self.last?;
+        Some(Known {
+            at,
+            times,
+            lever_rests: self.lever_seen >= 2,
+            marks_turns: self.marks_turns,
+            missed: self.readings_missed,
+            presses_recorded: self.presses_recorded,
+        })
+    }
+
+    /// Takes in a reading that is to be believed, and returns what has changed.
+    pub(crate) fn read(&mut self, at: Timestamp, times: ClockTimes) -> Vec<ClockChange> {
+        let mut changes = Vec::new();
+        let before = self.last.replace((at, times)).map(|(_, times)| times);
+        let was_running = before.is_some_and(|t| t.running);
+        if times.running {
+            self.stopped_since = None;
+        } else {
+            self.stopped_since.get_or_insert(at);
+        }
+        if before.is_none() {
+            changes.push(ClockChange::Connected);
+        }
+        // One damaged bit must not send anybody for a battery.
+        let weak = times.battery_low && before.is_none_or(|t| t.battery_low);
+        if weak && !self.battery_told {
+            changes.push(ClockChange::BatteryLow);
+        }
+        self.battery_told = weak || (self.battery_told && times.battery_low);
+        if times.running {
+            self.marks_turns = marks_turn(times);
+        }
+        let lever = lever_side(times);
+        let moved = before.is_some_and(|t| lever_side(t) != lever);
+        let missed = core::mem::take(&mut self.readings_missed);
+        if times.running && !was_running {
+            self.started(at, moved || before.is_none());
+            changes.push(ClockChange::Started);
+        } else if times.running && (missed || self.presses_recorded) {
+            self.turn = self.turn.filter(|_| self.presses_recorded);
+        } else if times.running && moved {
+            // On a stopped clock a moving lever is no press: the clock is being set.
+            changes.push(ClockChange::Pressed(lever.other()));
+        } else if times.running && self.pressed_twice(before, times) {
+            // How long each of the two turns took is not known.
+            self.turn = None;
+            changes.extend([lever, lever.other()].map(ClockChange::Pressed));
+        }
+        if was_running && !times.running {
+            self.stopped(at);
+            changes.push(ClockChange::Stopped);
+        }
+        self.lever_seen = if moved {
+            1
+        } else {
+            self.lever_seen.saturating_add(1)
+        };
+        changes
+    }
+
+    /// Whether both sides pressed between two readings: the lever is back in its position, and the halted side's time has
+    /// gone down. (An increment or an arbiter can only make it go up.) The first reading after a press does not count, as
+    /// it may still change.
+    fn pressed_twice(&self, before: Option<ClockTimes>, times: ClockTimes) -> bool {
+        let halted = lever_side(times).other();
+        self.lever_seen >= 2
+            && before.is_some_and(|before| before.running && seconds(times, halted) < seconds(before, halted))
+    }
+
+    /// The clock was started: the interrupted turn continues, unless the lever has moved.
+    fn started(&mut self, at: Timestamp, another_turn: bool) {
+        let ran = self
+            .turn
+            .filter(|_| !another_turn)
+            .map_or(Duration::ZERO, |turn| turn.ran);
+        self.turn = Some(Turn { ran, since: Some(at) });
+        self.started_at = Some(at);
+    }
+
+    /// Whether the clock ran at that time, as far as is known.
+    pub(crate) fn ran_at(&self, at: Timestamp) -> bool {
+        self.started_at.is_some_and(|started| started <= at)
+    }
+
+    /// The clock was stopped.
+    fn stopped(&mut self, at: Timestamp) {
+        if let Some(turn) = &mut self.turn {
+            turn.ran = turn.so_far(at);
+            turn.since = None;
+        }
+    }
+
+    /// The board says that there is no clock. Returns whether there was one.
+    pub(crate) fn disconnected(&mut self) -> bool {
+        self.doubted = None;
+        self.marks_turns = false;
+        self.battery_told = false;
+        self.turn = None;
+        self.stopped_since = None;
+        self.lever_seen = 0;
+        // The next clock may be plugged in the other way round; then one press is enough to show it.
+        self.left_is_white = self.left_is_white.signum();
+        self.last.take().is_some()
+    }
+
+    /// From now on the board's record holds the presses.
+    pub(crate) fn presses_are_recorded(&mut self) {
+        self.presses_recorded = true;
+    }
+
+    /// Readings are missed from now on.
+    pub(crate) fn stop_listening(&mut self) {
+        self.doubted = None;
+        self.readings_missed = true;
+        self.lever_seen = 0;
+    }
+
+    /// Since when the clock is known to be stopped; `None` while it runs, and without a clock.
+    pub(crate) fn stopped_since(&self) -> Option<Timestamp> {
+        self.stopped_since
+    }
+
+    /// The last reading, for [`restore`](Self::restore).
+    pub(crate) fn reading(&self) -> Option<(Timestamp, ClockTimes)> {
+        self.last
+    }
+
+    /// Restores a reading that is newer than the presses that were recorded since.
+    pub(crate) fn restore(&mut self, reading: (Timestamp, ClockTimes)) {
+        self.last = Some(reading);
+    }
+
+    /// Takes in a press from the board's memory: the side that pressed, and the time that it had left.
+    pub(crate) fn record_press(&mut self, at: Timestamp, pressed: Side, time: SideTime) {
+        // It ran, although no reading of that time was heard.
+        self.started_at = Some(self.started_at.map_or(at, |started| started.min(at)));
+        let Some((as_of, times)) = &mut self.last else {
+            return;
+        };
+        *as_of = at;
+        times.lever_right_high = pressed == Side::Left;
+        match pressed {
+            Side::Left => times.left = time,
+            Side::Right => times.right = time,
+        }
+    }
+
+    /// Whether the clock runs; `None` without a clock.
+    pub(crate) fn running(&self) -> Option<bool> {
+        self.last.map(|(_, times)| times.running)
+    }
+
+    /// The side whose time runs, or would run if the clock were started.
+    pub(crate) fn turn(&self) -> Option<Side> {
+        self.last.map(|(_, times)| lever_side(times))
+    }
+
+    /// The side whose clock is not running, and its time in seconds.
+    pub(crate) fn halted(&self) -> Option<(Side, u32)> {
+        let (_, times) = self.last?;
+        let side = lever_side(times).other();
+        Some((side, seconds(times, side)))
+    }
+
+    /// White's side, once there is evidence.
+    pub(crate) fn white_side(&self) -> Option<Side> {
+        match self.left_is_white {
+            0 => None,
+            1.. => Some(Side::Left),
+            _ => Some(Side::Right),
+        }
+    }
+
+    /// Whether White's side is beyond doubt. After the clock was away, two votes for the side that was beyond doubt before
+    /// are enough.
+    pub(crate) fn is_sure(&self) -> bool {
+        let known_before = self.white_side().is_some() && self.white_side() == self.sure_side;
+        self.left_is_white.abs() >= SURE_VOTES || (known_before && self.left_is_white.abs() > 1)
+    }
+
+    /// Counts `weight` votes that `side` is White's. Returns whether that changed the result.
+    pub(crate) fn vote_white(&mut self, side: Side, weight: i8) -> bool {
+        let before = self.white_side();
+        let signed = if side == Side::Left { weight } else { -weight };
+        self.left_is_white = (self.left_is_white + signed).clamp(-MAX_VOTES, MAX_VOTES);
+        if self.left_is_white.abs() >= SURE_VOTES {
+            self.sure_side = self.white_side();
+        }
+        self.white_side() != before
+    }
+
+    /// Forgets which side is White's: in another game the clock may stand the other way round.
+    pub(crate) fn forget_sides(&mut self) {
+        self.left_is_white = 0;
+        self.sure_side = None;
+    }
+
+    /// The colour of the player on `side`, once known.
+    pub(crate) fn color_of(&self, side: Side) -> Option<Color> {
+        self.white_side().map(|white| Color::from_white(white == side))
+    }
+
+    /// What the clock shows, once White's side is known.
+    pub(crate) fn face(&self) -> Option<ClockFace> {
+        let (as_of, times) = self.last?;
+        let white = self.white_side()?;
+        let (left, right) = (times.left, times.right);
+        let sides = match white {
+            Side::Left => ByColor {
+                white: left,
+                black: right,
+            },
+            Side::Right => ByColor {
+                white: right,
+                black: left,
+            },
+        };
+        let ms = sides.map(milliseconds);
+        let flags = sides.map(|side| side.flag_fallen || side.flag_shown);
+        let running = times
+            .running
+            .then(|| Color::from_white(lever_side(times) == white));
+        Some(ClockFace {
+            white_ms: ms.white,
+            black_ms: ms.black,
+            running,
+            flags,
+            as_of,
+        })
+    }
+
+    /// When either side last pressed.
+    pub(crate) fn pressed_at(&self) -> Option<Timestamp> {
+        self.pressed_at
+    }
+
+    /// The presses since then are recorded, and come again.
+    pub(crate) fn forget_presses_after(&mut self, at: Timestamp) {
+        self.pressed_at.take_if(|pressed| *pressed > at);
+    }
+
+    /// Ends the turn at `at` and begins the other side's. Returns how long the clock ran in it, if known. `dated`: it is known
+    /// when the press was made.
+    pub(crate) fn end_turn(&mut self, at: Timestamp, dated: bool) -> Option<Duration> {
+        self.pressed_at = Some(at);
+        let next = Turn {
+            ran: Duration::ZERO,
+            since: Some(at),
+        };
+        let turn = core::mem::replace(&mut self.turn, dated.then_some(next)).filter(|_| dated)?;
+        // With two presses in one reading, the second turn has no known length.
+        Some(turn.so_far(at)).filter(|elapsed| !elapsed.is_zero())
+    }
+}
+
+impl Turn {
+    fn so_far(&self, at: Timestamp) -> Duration {
+        self.ran
+            + self
+                .since
+                .map_or(Duration::ZERO, |since| at.saturating_duration_since(since))
+    }
+}
+
+/// A side's time in seconds.
+fn seconds(times: ClockTimes, side: Side) -> u32 {
+    side_time(times, side).total_seconds()
+}
+
+/// The side whose time runs: the lever is high there, as the other player has pressed it down.
+fn lever_side(times: ClockTimes) -> Side {
+    if times.lever_right_high {
+        Side::Right
+    } else {
+        Side::Left
+    }
+}
+
+fn milliseconds(time: SideTime) -> u64 {
+    u64::from(time.total_seconds()) * 1000
+}

@@ -1,0 +1,221 @@
+//! A game after its last event, to be resumed.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::Color;
+
+use super::record::GameRecord;
+use super::{Event, EventKind, Recovery};
+use crate::model::PLIES_OF_PROOF;
+
+/// A game after its last event: what is needed to resume it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResumableGame {
+    /// The game, with what was amended and withdrawn as it stands after its last event.
+    pub record: GameRecord,
+    /// Its number on the board, from 1, as at the end of its id; 0 where the id has none.
+    pub number: u32,
+    /// When its last event was decided.
+    pub last_ts: Timestamp,
+    /// The time control that the arbiter has set during the game, if any.
+    pub time_control: Option<String>,
+    /// Plies that were found by reconstruction and that nothing had confirmed.
+    pub doubt: Option<Doubt>,
+    /// Whose clock did not run last, and its time in milliseconds, where it is known that no press came after that.
+    pub halted: Option<(Color, u64)>,
+}
+
+/// Reconstructed plies, which later play may prove wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Doubt {
+    /// When the gap began in which they were played.
+    pub from: Timestamp,
+    /// Number of the first of these plies.
+    pub first: u32,
+    /// Number of the last of them.
+    pub last: u32,
+}
+
+impl Doubt {
+    /// Whether a ply with this number proves the line, once the board has shown exactly the state after it: one ply can
+    /// fit by accident.
+    pub(crate) fn is_dispelled_by(self, ply: u32) -> bool {
+        ply.saturating_sub(self.last) as usize >= PLIES_OF_PROOF
+    }
+}
+
+impl ResumableGame {
+    /// The game of these events; `None` where they do not begin with its start.
+    #[must_use]
+    pub fn of(events: &[Event]) -> Option<Self> {
+        let record = GameRecord::of(events)?;
+        let rest = events.get(1..)?;
+        let set = rest.iter().rev().find_map(|event| match &event.kind {
+            EventKind::GameAmended { time_control, .. } => time_control.clone(),
+            _ => None,
+        });
+        let number = record.game.rsplit('-').next()?;
+        Some(Self {
+            number: number.parse().unwrap_or(0),
+            record,
+            last_ts: events.last()?.ts,
+            time_control: set,
+            doubt: doubt(rest),
+            halted: halted(rest),
+        })
+    }
+}
+
+/// The plies that are in doubt after these events of a game.
+fn doubt(events: &[Event]) -> Option<Doubt> {
+    let mut doubt: Option<Doubt> = None;
+    // The plies found over a gap are published together with its recovery.
+    let mut inferred = None;
+    for event in events {
+        match &event.kind {
+            EventKind::BoardRecovered { by, from, .. } => {
+                inferred = (*by == Recovery::Inferred).then_some((event.ts, *from));
+            }
+            EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => {
+                let (ply, found) = (
+                    played.ply,
+                    inferred.filter(|(at, _)| played.inferred && *at == event.ts),
+                );
+                if let Some((_, from)) = found {
+                    let (first, last) = (doubt.map_or(ply, |doubt| doubt.first), ply);
+                    let from = doubt.map_or(from, |doubt| doubt.from);
+                    doubt = Some(Doubt { from, first, last });
+                }
+                doubt = doubt.filter(|doubt| !doubt.is_dispelled_by(ply));
+            }
+            EventKind::MoveRetracted { ply, .. } => doubt = doubt.filter(|doubt| doubt.first < *ply),
+            _ => {}
+        }
+    }
+    doubt
+}
+
+/// Whose clock did not run after these events of a game, and its time. With two plies after what says so, presses were
+/// missed.
+fn halted(events: &[Event]) -> Option<(Color, u64)> {
+    let clock = |event: &Event| match &event.kind {
+        EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => played.clock,
+        EventKind::MoveCompleted { clock, .. } => *clock,
+        _ => None,
+    };
+    let clocks = events.iter().enumerate().rev();
+    let mut clocks = clocks.filter_map(|(at, event)| Some((at, clock(event)?)));
+    let (at, clock) = clocks.next()?;
+    let made = |event: &&Event| matches!(event.kind, EventKind::MoveMade(_));
+    if events[at + 1..].iter().filter(made).nth(1).is_some() {
+        return None;
+    }
+    let halted = !clock.running?;
+    Some((halted, clock.times_ms()[halted]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::samples::{clock, event, ply};
+    use crate::events::{Clock, CompletedBy, CorrectionReason, Move};
+
+    /// What was announced with a clock tells which one was halted, and with what time, until two plies have followed.
+    #[test]
+    fn the_clock_that_was_halted_last_is_known_until_two_plies_have_followed() {
+        let times = |seconds, running| Clock {
+            running: Some(running),
+            ..clock(seconds)
+        };
+        let made = |number, clock| {
+            EventKind::MoveMade(Move {
+                clock,
+                ..ply(number, "e2e4", "e4")
+            })
+        };
+        let completed = |ply, seconds, running| EventKind::MoveCompleted {
+            ply,
+            by: CompletedBy::Press,
+            clock: Some(times(seconds, running)),
+            elapsed_ms: None,
+        };
+        let retracted = EventKind::MoveRetracted {
+            ply: 2,
+            reason: CorrectionReason::Takeback,
+        };
+        let known = |kinds: &[EventKind]| {
+            let events: Vec<Event> = kinds.iter().map(|kind| event(1, kind.clone())).collect();
+            halted(&events)
+        };
+        let played = [
+            made(1, None),
+            completed(1, 590, Color::Black),
+            made(2, None),
+            completed(2, 580, Color::White),
+        ];
+        let black = Some((Color::Black, 580_000));
+        assert_eq!(known(&played), black);
+        // A ply that was taken back had been pressed.
+        assert_eq!(known(&[&played[..], &[retracted]].concat()), black);
+        // What nobody saw pressed twice, was.
+        assert_eq!(known(&[&played[..], &[made(3, None)]].concat()), black);
+        assert_eq!(
+            known(&[&played[..], &[made(3, None), made(4, None)]].concat()),
+            None
+        );
+        // White's third move was not pressed, nor was Black's: White's clock runs on.
+        let forgotten = [
+            made(3, Some(times(570, Color::White))),
+            made(4, Some(times(565, Color::White))),
+        ];
+        assert_eq!(
+            known(&[&played[..], &forgotten].concat()),
+            Some((Color::Black, 565_000))
+        );
+    }
+
+    /// What was found over a gap is in doubt until two plies have been seen after it, or until it is withdrawn.
+    #[test]
+    fn plies_found_over_a_gap_are_in_doubt_until_play_goes_on() {
+        let at = |micros| Timestamp::from_micros(micros);
+        let recovered = |by| EventKind::BoardRecovered {
+            by,
+            changes: 0,
+            from: at(5),
+            to: at(6),
+        };
+        let found = |number| {
+            EventKind::MoveMade(Move {
+                inferred: true,
+                ..ply(number, "e2e4", "e4")
+            })
+        };
+        let seen = |number| EventKind::MoveMade(ply(number, "e2e4", "e4"));
+        let in_doubt = |by, later: &[EventKind]| {
+            let over_gap = [recovered(by), found(2), found(3)];
+            let later = later.iter().map(|kind| Event {
+                ts: at(20),
+                ..event(2, kind.clone())
+            });
+            let published: Vec<Event> = over_gap
+                .into_iter()
+                .map(|kind| event(1, kind))
+                .chain(later)
+                .collect();
+            doubt(&published).map(|doubt| (doubt.from, doubt.first, doubt.last))
+        };
+        assert_eq!(in_doubt(Recovery::Memory, &[]), None);
+        assert_eq!(in_doubt(Recovery::Inferred, &[]), Some((at(5), 2, 3)));
+        assert_eq!(in_doubt(Recovery::Inferred, &[seen(4)]), Some((at(5), 2, 3)));
+        assert_eq!(in_doubt(Recovery::Inferred, &[seen(4), seen(5)]), None);
+        let retracted = |ply| EventKind::MoveRetracted {
+            ply,
+            reason: CorrectionReason::Recovered,
+        };
+        assert_eq!(in_doubt(Recovery::Inferred, &[retracted(3)]), Some((at(5), 2, 3)));
+        assert_eq!(in_doubt(Recovery::Inferred, &[retracted(2)]), None);
+        assert_eq!(
+            in_doubt(Recovery::Inferred, &[recovered(Recovery::Inferred), found(4)]),
+            Some((at(5), 2, 4))
+        );
+    }
+}

@@ -1,0 +1,559 @@
+use core::time::Duration;
+
+use kiebitz_hardware::LineSettings;
+use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
+use kiebitz_hardware::port::PortKind;
+use kiebitz_protocol::{BatteryStatus, Field, Piece, SerialNumber};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::events::{Event, EventKind};
+use crate::laws::Regulations;
+
+const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
+
+/// An emulated board on a line of a hall, in virtual time.
+struct World {
+    hall: Hall,
+    line: LineId,
+    board: EmulatedBoard,
+    now: Timestamp,
+    /// By how much the computer's clock is ahead of `now`.
+    ahead: Duration,
+}
+
+impl World {
+    fn new(line: LineSettings, settings: BoardSettings) -> Self {
+        Self::of(
+            Hall::new("live", Names::Configured(Roster::default())),
+            line,
+            settings,
+        )
+    }
+
+    fn of(mut hall: Hall, line: LineSettings, settings: BoardSettings) -> Self {
+        let line = hall.add("/dev/ttyUSB0", Line::keeping(line));
+        hall.open(START, line);
+        Self {
+            hall,
+            line,
+            board: EmulatedBoard::new(START, settings),
+            now: START,
+            ahead: Duration::ZERO,
+        }
+    }
+
+    fn pass(&mut self, lasting: Duration) {
+        let end = self.now + lasting;
+        while self.now < end {
+            let said = self.now + self.ahead;
+            self.hall.advance(said);
+            while let Some((line, bytes)) = self.hall.poll_write(said) {
+                self.board.handle_bytes(self.now, &bytes);
+                self.hall.sent(said, line, &bytes);
+            }
+            self.now = self.now + Duration::from_millis(1);
+            while let Some((_, bytes)) = self.board.poll_transmit(self.now) {
+                self.hall.receive(self.now + self.ahead, self.line, &bytes);
+            }
+        }
+    }
+
+    fn the_board(&self) -> &Board {
+        self.hall.boards().next().expect("a board")
+    }
+}
+
+fn bluetooth() -> LineSettings {
+    LineSettings::for_port(PortKind::Bluetooth, None)
+}
+
+#[test]
+fn battery_is_asked_for_on_bluetooth_only() {
+    let battery = BatteryStatus {
+        percent: 64,
+        ..BatteryStatus::default()
+    };
+    let settings = BoardSettings {
+        battery: Some(battery),
+        ..BoardSettings::default()
+    };
+    let mut world = World::new(LineSettings::of(LineMode::Single), settings.clone());
+    world.pass(Duration::from_secs(20));
+    assert_eq!(world.the_board().battery(), None);
+
+    let mut world = World::new(bluetooth(), settings);
+    world.pass(Duration::from_secs(20));
+    assert_eq!(world.the_board().battery(), Some(64));
+    world.hall.close(world.now, world.line, "Bluetooth link lost");
+    assert_eq!(world.the_board().battery(), None);
+}
+
+#[test]
+fn battery_of_unknown_charge_has_none() {
+    let battery = BatteryStatus {
+        percent: BatteryStatus::UNKNOWN,
+        ..BatteryStatus::default()
+    };
+    let settings = BoardSettings {
+        battery: Some(battery),
+        ..BoardSettings::default()
+    };
+    let mut world = World::new(bluetooth(), settings);
+    world.pass(Duration::from_secs(20));
+    assert_eq!(world.the_board().battery(), None);
+}
+
+#[test]
+fn clock_is_published_after_its_board() {
+    let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
+    let clock = EmulatedClock::new(Duration::from_secs(300));
+    world.board.plug_clock(START, Some(clock));
+    world.pass(Duration::from_secs(10));
+    let said: Vec<_> = world
+        .hall
+        .take_events()
+        .into_iter()
+        .map(|said| said.event)
+        .collect();
+    let kinds: Vec<_> = said.iter().map(|event| &event.kind).collect();
+    assert!(
+        matches!(
+            kinds[..],
+            [EventKind::BoardConnected { .. }, EventKind::ClockConnected {}]
+        ),
+        "{kinds:?}"
+    );
+    assert!(said.is_sorted_by_key(|event| event.ts));
+}
+
+#[test]
+fn boards_that_are_new_count_from_where_a_damaged_journal_was_given_up() {
+    let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
+    world.hall.begin_after(Numbers {
+        others: 1_789_000_000_123,
+        ..Numbers::default()
+    });
+    world.pass(Duration::from_secs(10));
+    let said = world.hall.take_events();
+    assert_eq!(said.first().map(|said| said.event.seq), Some(1_789_000_000_124));
+}
+
+#[test]
+fn games_of_boards_whose_numbers_alone_are_known_get_no_id_twice() {
+    let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
+    let name = Numbers {
+        boards: BTreeMap::from([("00042".to_owned(), 4711)]),
+        others: 0,
+    };
+    world.hall.begin_after(name);
+    set_up(&mut world.board);
+    world.pass(Duration::from_secs(10));
+    let [from, to] = [52, 36].map(|number| Field::new(number).expect("a field"));
+    let piece = world.board.contents(from);
+    world.board.set(world.now, from, None);
+    world.pass(Duration::from_millis(300));
+    world.board.set(world.now, to, piece);
+    world.pass(Duration::from_secs(4));
+    let said = world.hall.take_events();
+    let game = said.iter().find_map(|said| said.event.game.clone());
+    assert_eq!(game.as_deref().and_then(|id| id.rsplit('-').next()), Some("4712"));
+}
+
+/// The hall of a kiebitz that is started with that journal, and the line of the same board as before.
+fn started_again(world: &mut World, journal: &[Event], names: &Names) {
+    let mut hall = Hall::new("live", names.clone());
+    expect_all(&mut hall, journal, names);
+    world.line = hall.add("/dev/ttyUSB0", Line::keeping(LineSettings::of(LineMode::Single)));
+    hall.open(world.now, world.line);
+    world.hall = hall;
+}
+
+/// Has the hall expect the boards of these events.
+fn expect_all(hall: &mut Hall, journal: &[Event], names: &Names) {
+    let known: BTreeSet<&str> = journal.iter().map(|event| event.board.as_str()).collect();
+    for board in known {
+        let events = journal.iter().filter(|event| event.board == board);
+        let past = BoardPast::of(&events.cloned().collect::<Vec<_>>());
+        hall.expect(Board::resumed(board, "live", names.regulations(board), &past));
+    }
+}
+
+/// Events of these types, in order; `journal` gets all.
+fn kept(world: &mut World, journal: &mut Vec<Event>, of: &[&str]) -> Vec<Value> {
+    let said: Vec<_> = world
+        .hall
+        .take_events()
+        .into_iter()
+        .map(|said| said.event)
+        .collect();
+    journal.extend_from_slice(&said);
+    let values = said
+        .iter()
+        .map(|event| serde_json::to_value(event).expect("JSON"));
+    values
+        .filter(|event| event["type"].as_str().is_some_and(|kind| of.contains(&kind)))
+        .collect()
+}
+
+fn gets_command(world: &mut World, command: &str) {
+    let command = Command::parse(command).expect("a command");
+    let answer = world.hall.command(world.now, "00042", &command);
+    assert!(answer.ok, "{answer:?}");
+}
+
+/// The pieces set up for a game.
+fn set_up(board: &mut EmulatedBoard) {
+    let black = "rnbqkbnrpppppppp";
+    let white = "PPPPPPPPRNBQKBNR";
+    let placed = Field::all().take(16).zip(black.chars());
+    for (field, letter) in placed.chain(Field::all().skip(48).zip(white.chars())) {
+        let code = "PRNBKQprnbkq"
+            .find(letter)
+            .and_then(|at| u8::try_from(at + 1).ok());
+        let piece = code.and_then(Piece::from_code).flatten();
+        board.set(START, field, piece);
+    }
+}
+
+/// What was announced before a game, its players and the start of the round, holds over a restart, and a late start is
+/// published once.
+#[test]
+fn announcements_before_the_game_outlive_a_restart() {
+    let mut journal = Vec::new();
+    let regulations = Regulations {
+        event: Some("Club championship".to_owned()),
+        site: Some("Bremen".to_owned()),
+        default_time: Some("15 min".parse().expect("a default time")),
+        ..Regulations::default()
+    };
+    let names = Names::Configured(Roster {
+        regulations,
+        ..Roster::default()
+    });
+    let serial = SerialNumber::new(*b"00042").expect("digits");
+    let settings = BoardSettings {
+        serial: Some(serial),
+        ..BoardSettings::default()
+    };
+    let hall = Hall::new("live", names.clone());
+    let mut world = World::of(hall, LineSettings::of(LineMode::Single), settings);
+    world
+        .board
+        .plug_clock(START, Some(EmulatedClock::new(Duration::from_secs(300))));
+    set_up(&mut world.board);
+    let incidents = ["incident.opened", "incident.updated", "incident.closed"];
+
+    world.pass(Duration::from_secs(10));
+    gets_command(
+        &mut world,
+        r#"{"id":"1","do":"set_players","white":"Adams","black":"Baker"}"#,
+    );
+    gets_command(&mut world, r#"{"id":"2","do":"start_round"}"#);
+    kept(&mut world, &mut journal, &[]);
+    started_again(&mut world, &journal, &names);
+    world.pass(Duration::from_secs(140));
+    let published = kept(&mut world, &mut journal, &incidents);
+    assert_eq!(published.len(), 1, "{published:?}");
+    assert_eq!(published[0]["case"], "late_start.not_running");
+
+    started_again(&mut world, &journal, &names);
+    world.pass(Duration::from_secs(140));
+    assert_eq!(kept(&mut world, &mut journal, &incidents), [Value::Null; 0]);
+    let now = world.now;
+    world.board.clock_mut(now).expect("a clock").start(now);
+    world.pass(Duration::from_secs(5));
+    let published = kept(&mut world, &mut journal, &["incident.closed", "game.started"]);
+    let [started, closed] = published.as_slice() else {
+        panic!("{published:?}")
+    };
+    assert_eq!(closed["kind"], "late_start");
+    assert_eq!(started["players"], json!({"white": "Adams", "black": "Baker"}));
+    assert_eq!(
+        (&started["event"], &started["site"]),
+        (&json!("Club championship"), &json!("Bremen"))
+    );
+}
+
+/// A talkative device that never shows a board takes no more room the longer it talks.
+#[test]
+fn a_board_that_never_says_who_it_is_takes_no_more_and_more_room() {
+    let mut hall = Hall::new("live", Names::Configured(Roster::default()));
+    let line = hall.keep("/dev/ttyUSB0", LineSettings::of(LineMode::Single));
+    hall.open(START, line);
+    let mut now = START;
+    let mut held = |hall: &mut Hall, chunks: u32| {
+        for nth in 0..chunks {
+            now = now + Duration::from_micros(100);
+            let contents = u8::from(nth % 2 == 0);
+            let version = [0x93, 0x00, 0x05, 0x01, 0x08];
+            hall.receive(now, line, &[0x8e, 0x00, 0x05, (nth % 64) as u8, contents]);
+            hall.receive(now, line, &version);
+        }
+        format!("{hall:?}").len()
+    };
+    let before = held(&mut hall, 2000);
+    assert!(held(&mut hall, 20_000) < 2 * before);
+    assert_eq!(hall.boards().count(), 0);
+}
+
+/// Somebody sets the computer's clock, or a network does, while pieces are in the air.
+#[test]
+fn a_step_of_the_computers_clock_is_no_time() {
+    let play = |step: Option<i64>| {
+        let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
+        set_up(&mut world.board);
+        let mut clock = EmulatedClock::new(Duration::from_secs(300));
+        clock.start(START);
+        world.board.plug_clock(START, Some(clock));
+        world.pass(Duration::from_secs(20));
+        let field = |number| Field::new(number).expect("a field");
+        let puts = |world: &mut World, from: u8, to: u8, set: Option<i64>| {
+            let board = &mut world.board;
+            let piece = board.contents(field(from));
+            board.set(world.now, field(from), None);
+            world.pass(Duration::from_millis(300));
+            if let Some(micros) = set {
+                world.hall.set_clock(world.now + world.ahead, micros);
+                world.hall.set_clock(world.now + world.ahead, micros);
+                world.ahead += Duration::from_micros(u64::try_from(micros).unwrap_or(0));
+            }
+            world.pass(Duration::from_millis(300));
+            world.board.set(world.now, field(to), piece);
+            world.pass(Duration::from_secs(4));
+        };
+        puts(&mut world, 52, 36, None);
+        puts(&mut world, 12, 28, step);
+        puts(&mut world, 62, 45, None);
+        let said = world.hall.take_events();
+        said.into_iter().map(|said| said.event).collect::<Vec<_>>()
+    };
+    let kinds = |events: &[Event]| -> Vec<EventKind> {
+        events
+            .iter()
+            .filter(|event| !matches!(event.kind, EventKind::TimeSet { .. }))
+            .map(|event| match event.kind.clone() {
+                EventKind::MoveMade(mut played) => {
+                    played.clock = None;
+                    EventKind::MoveMade(played)
+                }
+                kind => kind,
+            })
+            .collect()
+    };
+    let usual = play(None);
+    assert!(
+        usual
+            .iter()
+            .filter(|event| matches!(event.kind, EventKind::MoveMade(_)))
+            .count()
+            >= 3
+    );
+    for micros in [3_600_000_000, 400 * 86_400 * 1_000_000, -3_600_000_000] {
+        let events = play(Some(micros));
+        let set: Vec<&Event> = events
+            .iter()
+            .filter(|event| matches!(event.kind, EventKind::TimeSet { .. }))
+            .collect();
+        assert_eq!(set.len(), 1, "said twice, it happened once");
+        assert_eq!(set[0].kind, EventKind::TimeSet { by_ms: micros / 1000 });
+        assert_eq!(kinds(&events), kinds(&usual));
+        assert!(events.is_sorted_by_key(|event| event.ts));
+        let forward = Duration::from_micros(u64::try_from(micros).unwrap_or(0));
+        for (event, usual) in events.iter().filter(|event| event.seq != set[0].seq).zip(&usual) {
+            let later = if event.seq > set[0].seq {
+                forward
+            } else {
+                Duration::ZERO
+            };
+            assert_eq!(
+                (event.ts, event.at),
+                (usual.ts + later, usual.at.map(|at| at + later))
+            );
+        }
+    }
+}
+
+/// What the boards of a bus last reported is known when the line is back, whatever else was there meanwhile.
+#[test]
+fn a_port_that_comes_back_goes_on_with_its_line() {
+    let mut hall = Hall::new("live", Names::Configured(Roster::default()));
+    let bus = hall.keep("/dev/ttyUSB0", LineSettings::of(LineMode::Bus));
+    hall.open(START, bus);
+    let (mut now, mut asked) = (START, 0);
+    while asked < 40 {
+        now = hall.poll_deadline().expect("a bus is searched").max(now);
+        hall.advance(now);
+        while let Some((line, bytes)) = hall.poll_write(now) {
+            asked += 1;
+            hall.sent(now, line, &bytes);
+            // Board 42 answers every ping.
+            hall.receive(now, line, &[0x87, 0x00, 0x06, 0x00, 42, 0x37]);
+        }
+    }
+    hall.remove(now, bus, "unplugged");
+    let single = hall.keep("/dev/ttyUSB1", LineSettings::of(LineMode::Single));
+    hall.remove(now, single, "unplugged");
+    assert_eq!(hall.keep("/dev/ttyUSB0", LineSettings::of(LineMode::Bus)), bus);
+    assert_ne!(
+        hall.keep("/dev/ttyUSB1", LineSettings::of(LineMode::Single)),
+        single
+    );
+}
+
+/// Two boards that report the same number, on a port each.
+struct Twins {
+    hall: Hall,
+    boards: [EmulatedBoard; 2],
+    lines: [LineId; 2],
+    now: Timestamp,
+    journal: Vec<Event>,
+    names: Names,
+}
+
+const PORTS: [&str; 2] = ["/dev/ttyUSB0", "/dev/ttyUSB1"];
+/// Pawn moves of White, Black and White, by the numbers of the fields: a8 is 0, h1 is 63.
+const PAWN_MOVES: [(u8, u8); 3] = [(52, 36), (12, 28), (51, 35)];
+
+impl Twins {
+    fn new() -> Self {
+        let settings = || BoardSettings {
+            serial: SerialNumber::new(*b"00042"),
+            ..BoardSettings::default()
+        };
+        let board = || {
+            let mut board = EmulatedBoard::new(START, settings());
+            set_up(&mut board);
+            board
+        };
+        let names = Names::Configured(Roster::default());
+        let mut hall = Hall::new("live", names.clone());
+        Self {
+            lines: PORTS.map(|port| hall.keep(port, LineSettings::of(LineMode::Single))),
+            hall,
+            boards: [board(), board()],
+            now: START,
+            journal: Vec::new(),
+            names,
+        }
+    }
+
+    /// The boards answer one after the other.
+    fn open(&mut self, order: [usize; 2]) {
+        for nth in order {
+            self.hall.open(self.now, self.lines[nth]);
+            self.pass(Duration::from_secs(10));
+        }
+    }
+
+    /// A hall that goes on with what the recordings have, or with the journal alone, after some seconds.
+    fn restarts(&mut self, recorded: bool) {
+        self.pass(Duration::from_secs(1));
+        for line in self.lines {
+            self.hall.close(self.now, line, "kiebitz was cut off");
+        }
+        if !recorded {
+            self.hall = Hall::new("live", self.names.clone());
+            expect_all(&mut self.hall, &self.journal, &self.names);
+        }
+        self.now = self.now + Duration::from_secs(5);
+        let settings = || LineSettings::of(LineMode::Single);
+        self.lines = PORTS.map(|port| self.hall.keep(port, settings()));
+    }
+
+    fn pass(&mut self, lasting: Duration) -> Vec<Event> {
+        let end = self.now + lasting;
+        while self.now < end {
+            self.hall.advance(self.now);
+            while let Some((line, bytes)) = self.hall.poll_write(self.now) {
+                let nth = usize::from(line == self.lines[1]);
+                self.boards[nth].handle_bytes(self.now, &bytes);
+                self.hall.sent(self.now, line, &bytes);
+            }
+            self.now = self.now + Duration::from_millis(1);
+            for (line, board) in self.lines.into_iter().zip(&mut self.boards) {
+                while let Some((_, bytes)) = board.poll_transmit(self.now) {
+                    self.hall.receive(self.now, line, &bytes);
+                }
+            }
+        }
+        let said = self.hall.take_events().into_iter().map(|said| said.event);
+        let said: Vec<Event> = said.collect();
+        self.journal.extend_from_slice(&said);
+        said
+    }
+
+    /// On both boards a piece is moved.
+    fn moves(&mut self, (from, to): (u8, u8)) -> Vec<Event> {
+        let field = |number| Field::new(number).expect("a field");
+        for board in &mut self.boards {
+            let piece = board.contents(field(from));
+            board.set(self.now, field(from), None);
+            board.set(self.now, field(to), piece);
+        }
+        self.pass(Duration::from_secs(20))
+    }
+
+    /// The board at each port.
+    fn names_by_port(&self) -> [String; 2] {
+        PORTS.map(|port| {
+            let mut there = self.hall.boards().filter(|board| board.port() == port);
+            let name = there.next().expect("a board").name().to_owned();
+            assert!(there.next().is_none(), "one board at {port}");
+            name
+        })
+    }
+}
+
+#[test]
+fn boards_with_the_same_number_keep_names_and_games_by_their_ports() {
+    let orders = [[0, 1], [1, 0]];
+    for (first, second) in orders
+        .into_iter()
+        .flat_map(|first| orders.map(|second| (first, second)))
+    {
+        for recorded in [true, false] {
+            let case = format!("{first:?}, {second:?}, recorded: {recorded}");
+            let mut twins = Twins::new();
+            twins.open(first);
+            let names = twins.names_by_port();
+            assert_eq!(names[first[0]], "00042");
+            assert_eq!(names[first[1]], format!("00042-ttyUSB{}", first[1]));
+            let namesakes: Vec<&str> = twins.hall.namesakes("00042").collect();
+            assert_eq!(namesakes, [&names[first[1]]], "who looks is warned");
+            twins.moves(PAWN_MOVES[0]);
+            let before = twins.moves(PAWN_MOVES[1]);
+            let games: BTreeSet<_> = before.iter().map(|event| (&event.board, &event.game)).collect();
+            assert_eq!(games.len(), 2, "{case}: {before:#?}");
+
+            twins.restarts(recorded);
+            twins.open(second);
+            assert_eq!(twins.names_by_port(), names, "{case}");
+            let after = twins.moves(PAWN_MOVES[2]);
+            let made: BTreeSet<_> = after
+                .iter()
+                .filter(|event| matches!(event.kind, EventKind::MoveMade { .. }))
+                .map(|event| (&event.board, &event.game))
+                .collect();
+            assert_eq!(made, games, "{case}: the games go on");
+            assert_eq!(twins.hall.boards().count(), 2, "{case}");
+        }
+    }
+}
+
+/// A board that nobody else can be taken for keeps its name wherever it is plugged in.
+#[test]
+fn the_board_that_is_away_keeps_its_name_at_another_port() {
+    let mut twins = Twins::new();
+    twins.open([0, 1]);
+    let now = twins.now;
+    twins.hall.remove(now, twins.lines[1], "unplugged");
+    twins.lines[1] = twins
+        .hall
+        .keep("/dev/ttyUSB7", LineSettings::of(LineMode::Single));
+    twins.hall.open(now, twins.lines[1]);
+    twins.pass(Duration::from_secs(10));
+    let moved = twins.hall.board("00042-ttyUSB1").expect("the same board");
+    assert_eq!((moved.port(), moved.is_connected()), ("/dev/ttyUSB7", true));
+    assert_eq!(twins.hall.boards().count(), 2);
+}

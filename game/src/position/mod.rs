@@ -1,0 +1,43 @@
+//! Chess as far as a board shows it: positions, legal or not, and the ways that lead from one to another.
+//!
+//! It knows nothing of time or hands.
+
+mod any_placement;
+pub(crate) mod fields;
+mod instead;
+pub(crate) mod lines;
+mod seen;
+pub(crate) mod start;
+mod state;
+
+use shakmaty::{Bitboard, Board, Color, KnownOutcome, Role};
+
+pub(crate) use instead::{Instead, passes};
+pub use seen::Seen;
+pub use start::is_chess960;
+pub use start::{Orientation, Variant};
+pub use state::State;
+pub(crate) use state::{Footprint, PossibleMove, castled};
+
+/// The result that both kings show in the centre by the colour of their squares: light for White, dark for Black, one of
+/// each for a draw.
+pub(crate) fn outcome_of_kings(board: &Board) -> Option<KnownOutcome> {
+    let kings = board.kings() & Bitboard::CENTER;
+    let both = Color::ALL
+        .iter()
+        .all(|color| (kings & board.by_color(*color)).count() == 1);
+    both.then(|| match (kings & Bitboard::LIGHT_SQUARES).count() {
+        2 => KnownOutcome::Decisive { winner: Color::White },
+        0 => KnownOutcome::Decisive { winner: Color::Black },
+        _ => KnownOutcome::Draw,
+    })
+}
+
+/// Squares on which two placements differ.
+pub(crate) fn difference(a: &Board, b: &Board) -> Bitboard {
+    let colors = Color::ALL.into_iter().map(|c| a.by_color(c) ^ b.by_color(c));
+    let roles = Role::ALL.into_iter().map(|r| a.by_role(r) ^ b.by_role(r));
+    colors
+        .chain(roles)
+        .fold(Bitboard::EMPTY, |all, differ| all | differ)
+}

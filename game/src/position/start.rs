@@ -1,0 +1,338 @@
+//! Start positions: what can stand on a board before the first move.
+
+use shakmaty::{
+    Bitboard, Board, CastlingMode, Chess, Color, File, FromSetup, Position, PositionError, Rank, Role, Setup,
+    Square,
+};
+
+use super::difference;
+use super::state::State;
+
+vocabulary! {
+    "variant"
+    /// The kind of game that a start position opens.
+    pub enum Variant {
+        /// The usual start position (Laws Art. 2.3).
+        Standard = "standard",
+        /// One of the other 959 start positions of Chess960 (Laws, Guidelines II).
+        Chess960 = "chess960",
+        /// All pieces on their own ranks, but not as in either: set up wrongly, the usual position but for a swap or two
+        /// among them. Castling is written as in Chess960.
+        WrongStart = "wrong_start",
+        /// Any other position: the board was found in it, without its history.
+        FromPosition = "from_position",
+    }
+}
+
+vocabulary! {
+    "orientation"
+    /// Where White sits.
+    pub enum Orientation {
+        /// With the connector on White's left.
+        Normal = "normal",
+        /// With the connector on White's right.
+        Turned = "turned",
+    }
+}
+
+impl Orientation {
+    /// Of a board that stands turned, or not.
+    #[must_use]
+    pub const fn of(turned: bool) -> Self {
+        if turned { Self::Turned } else { Self::Normal }
+    }
+}
+
+impl Variant {
+    /// How castling is done and written; `None` where the position has to tell.
+    #[must_use]
+    pub const fn castling_mode(self) -> Option<CastlingMode> {
+        match self {
+            Self::Standard => Some(CastlingMode::Standard),
+            Self::Chess960 | Self::WrongStart => Some(CastlingMode::Chess960),
+            Self::FromPosition => None,
+        }
+    }
+}
+
+/// The start position that a game should begin from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Drawn {
+    /// Nobody has said which: the usual one, or any of Chess960.
+    #[default]
+    Any,
+    /// The usual one.
+    Usual,
+    /// One of Chess960, not known which.
+    Chess960,
+    /// This one.
+    Placement(Board),
+}
+
+impl Drawn {
+    /// The rooks of a start position that may castle (2023: A.5.1.2): those that stand where they belong, with their king
+    /// where it belongs.
+    fn castling_rights(&self, variant: Variant, board: &Board) -> Bitboard {
+        let usual = Board::new();
+        let belongs = match (self, variant) {
+            (Self::Placement(placement), _) => placement,
+            (Self::Usual, _) | (Self::Any, Variant::WrongStart) => &usual,
+            (Self::Any | Self::Chess960, _) => board,
+        };
+        let right = |color: &Color| board.king_of(*color) == belongs.king_of(*color);
+        Color::ALL
+            .into_iter()
+            .filter(right)
+            .fold(Bitboard::EMPTY, |rooks, color| {
+                let rook = Role::Rook.of(color);
+                rooks | (board.by_piece(rook) & belongs.by_piece(rook))
+            })
+    }
+}
+
+/// On so few squares the usual start position with two pairs of pieces swapped differs from itself.
+const TWO_SWAPS: usize = 4;
+/// Most pieces of the usual start position that the board may fail to read: a dead coil in a piece or under a square is
+/// rare, two are rarer, and more are pieces that nobody has set up yet.
+const MAX_UNSEEN: usize = 2;
+
+/// The start position that stands on the board, if all pieces are set up: pawns on their ranks, the others behind them.
+///
+/// It is one of Chess960 if the pieces are mirrored, the king between the rooks, the bishops on squares of different
+/// colours, and wrong if it is none, or the usual one but for two swaps.
+pub(crate) fn recognise(board: &Board) -> Option<(Variant, State)> {
+    recognise_as(&Drawn::Any, board)
+}
+
+/// The same where `drawn` should stand: a king or rook that does not stand where it belongs has no right to castle.
+pub(crate) fn recognise_as(drawn: &Drawn, board: &Board) -> Option<(Variant, State)> {
+    if !is_array(board) {
+        return None;
+    }
+    let differs = difference(board, &Board::new()).count();
+    let (variant, mode) = if differs == 0 {
+        (Variant::Standard, CastlingMode::Standard)
+    } else if differs > TWO_SWAPS && has_start_shape(board) {
+        (Variant::Chess960, CastlingMode::Chess960)
+    } else {
+        (Variant::WrongStart, CastlingMode::Chess960)
+    };
+    let setup = Setup {
+        board: board.clone(),
+        castling_rights: drawn.castling_rights(variant, board),
+        turn: Color::White,
+        ..Setup::initial()
+    };
+    Some((variant, State::from_setup(setup, mode)))
+}
+
+/// Whether a placement is that of a start position after White has castled with the first move, or both players have:
+/// all pieces stand on their own ranks then, as in a start position that was set up wrongly.
+pub(crate) fn is_castled(start: &State, board: &Board) -> bool {
+    let castled = |state: &State| {
+        let moves = state.legal_moves().into_iter().filter(|m| m.is_castle());
+        moves.map(|m| state.after(m)).collect::<Vec<_>>()
+    };
+    let by_white = castled(start);
+    let by_both = || by_white.iter().flat_map(castled);
+    by_white.iter().any(|state| state.board() == board) || by_both().any(|state| state.board() == board)
+}
+
+/// The start position of Chess960 from which White has come to a placement by castling with the first move: that which
+/// Black's pieces still show.
+pub(crate) fn before_castling(board: &Board) -> Option<State> {
+    let mut start = board.clone();
+    for square in Bitboard::from(Rank::First) {
+        let role = board.role_at(square.flip_vertical())?;
+        start.set_piece_at(square, role.of(Color::White));
+    }
+    recognise(&start)
+        .filter(|(variant, state)| *variant == Variant::Chess960 && is_castled(state, board))
+        .map(|(_, state)| state)
+}
+
+/// The squares of the usual start position whose pieces are not seen, if everything else stands as there.
+pub(crate) fn unseen(board: &Board) -> Option<Bitboard> {
+    let usual = Board::new();
+    let missing = difference(board, &usual);
+    let few = (1..=MAX_UNSEEN).contains(&missing.count());
+    (few && (missing & board.occupied()).is_empty()).then_some(missing)
+}
+
+/// Whether each side has all its pieces on its first two ranks, the pawns on the second.
+fn is_array(board: &Board) -> bool {
+    Color::ALL.into_iter().all(|color| {
+        let (first, second) = color.fold_wb((Rank::First, Rank::Second), (Rank::Eighth, Rank::Seventh));
+        let own = board.by_color(color);
+        let count = |role: Role| (own & board.by_role(role)).count();
+        own == (Bitboard::from(first) | Bitboard::from(second))
+            && board.pawns() & own == Bitboard::from(second)
+            && [Role::Knight, Role::Bishop, Role::Rook].map(count) == [2, 2, 2]
+            && [Role::Queen, Role::King].map(count) == [1, 1]
+    })
+}
+
+/// The position of a placement with `turn` to move, in a game whose start was not observed. Kings and rooks on their
+/// original squares have the right to castle. `None` if the placement allows no legal position.
+pub(crate) fn without_history(board: &Board, turn: Color) -> Option<State> {
+    let home = |color: Color| {
+        let rank = color.fold_wb(Rank::First, Rank::Eighth);
+        let castles = board.king_of(color) == Some(Square::from_coords(File::E, rank));
+        let corners =
+            Bitboard::from(Square::from_coords(File::A, rank)).with(Square::from_coords(File::H, rank));
+        if castles {
+            corners & board.by_piece(Role::Rook.of(color))
+        } else {
+            Bitboard::EMPTY
+        }
+    };
+    position_of(
+        board,
+        turn,
+        home(Color::White) | home(Color::Black),
+        CastlingMode::Standard,
+    )
+}
+
+/// The same for a game that was observed until `last`: a king or rook that has left its square since then has no right to
+/// castle. If a side has more pieces than it had then, another game has begun.
+pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<State> {
+    let count = |board: &Board, color: Color| board.by_color(color).count();
+    if Color::ALL
+        .into_iter()
+        .any(|color| count(board, color) > count(last.board(), color))
+    {
+        return without_history(board, turn);
+    }
+    let rights = last
+        .position()
+        .map_or(Bitboard::EMPTY, |position| position.castles().castling_rights());
+    let stays = |color: Color| board.king_of(color) == last.board().king_of(color);
+    let kept = Color::ALL.into_iter().filter(|color| stays(*color));
+    // A rook may stand where it has captured one.
+    let rooks = kept.fold(Bitboard::EMPTY, |rooks, color| {
+        let rook = Role::Rook.of(color);
+        rooks | (board.by_piece(rook) & last.board().by_piece(rook))
+    });
+    let state = position_of(board, turn, rights & rooks, last.mode())?;
+    // Pieces that stand as they did, and not at home, would hardly stand there in another game.
+    let at_home = without_history(board, turn).map_or(Bitboard::EMPTY, |state| state.castling_rights());
+    Some(state.without_castling(rooks & !rights & !at_home & !last.may_castle()))
+}
+
+/// Whether a placement seems to be read the wrong way round, where it is not known on which side White sits: on average
+/// the white pawns should stand on lower ranks than the black ones.
+pub(crate) fn seems_turned(board: &Board) -> bool {
+    let mut turned = board.clone();
+    turned.rotate_180();
+    let could_be = |turn: Color| without_history(&turned, turn).is_some();
+    // The sum of the ranks, and the number of pawns.
+    let pawns = |color: Color| {
+        let pawns = board.by_piece(Role::Pawn.of(color));
+        let ranks = pawns.into_iter().map(|at| usize::from(at.rank())).sum::<usize>();
+        (ranks, pawns.count())
+    };
+    let ((white, whites), (black, blacks)) = (pawns(Color::White), pawns(Color::Black));
+    let apart = white * blacks > black * whites;
+    apart && Color::ALL.into_iter().any(could_be)
+}
+
+fn position_of(board: &Board, turn: Color, castling_rights: Bitboard, mode: CastlingMode) -> Option<State> {
+    let setup = Setup {
+        board: board.clone(),
+        turn,
+        castling_rights,
+        ..Setup::empty()
+    };
+    // Swapped bishops look like more of them than a game can have.
+    let position = Chess::from_setup(setup, mode).or_else(PositionError::ignore_too_much_material);
+    Some(State::legal(position.ok()?, mode).with_unknown_past())
+}
+
+/// Whether the pieces stand as Chess960 has them, the usual start position included (Guidelines II.2).
+pub fn is_chess960(board: &Board) -> bool {
+    is_array(board) && has_start_shape(board)
+}
+
+/// Whether the pieces of an array stand as Chess960 has them.
+fn has_start_shape(board: &Board) -> bool {
+    let back = board.white() & Rank::First;
+    let mirrored = back.into_iter().all(|square: Square| {
+        board.role_at(square) == board.role_at(square.flip_vertical())
+            && board.color_at(square.flip_vertical()) == Some(Color::Black)
+    });
+    if !mirrored {
+        return false;
+    }
+    let rooks = back & board.rooks();
+    let bishops = back & board.bishops();
+    let between =
+        |king: Square| rooks.first().is_some_and(|r| r < king) && rooks.last().is_some_and(|r| r > king);
+    board.king_of(Color::White).is_some_and(between)
+        && bishops.into_iter().filter(|s| s.is_light()).count() == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rights to castle of a start position with these pieces of White's and Black's, as FEN has them.
+    fn rights(drawn: &Drawn, white: &str, black: &str) -> String {
+        let placement = format!("{black}/pppppppp/8/8/8/8/PPPPPPPP/{white}");
+        let board: Board = placement.parse().expect("a placement");
+        let (_, state) = recognise_as(drawn, &board).expect("a start position");
+        let fen = state.fen();
+        fen.split(' ').nth(2).expect("rights").to_owned()
+    }
+
+    /// 2023, A.5.1.2: a king that began on a wrong square may not castle, and nobody castles with a rook that did. What
+    /// is wrong depends on the position that was drawn.
+    #[test]
+    fn only_pieces_that_begin_where_they_belong_may_castle() {
+        let swapped = || {
+            Drawn::Placement(
+                "rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR"
+                    .parse()
+                    .expect("a placement"),
+            )
+        };
+        for (drawn, white, black, expected) in [
+            (Drawn::Any, "RNBQKBNR", "rnbqkbnr", "KQkq"),
+            (Drawn::Any, "RNBKQBNR", "rnbqkbnr", "kq"),
+            (Drawn::Any, "RNBKQBNR", "rnbkqbnr", "-"),
+            (Drawn::Any, "RNBQKBRN", "rnbqkbnr", "Qkq"),
+            (Drawn::Any, "RNBQKBNR", "nrbqkbnr", "KQk"),
+            (Drawn::Any, "RBNQKNBR", "rnbqkbnr", "KQkq"),
+            (Drawn::Any, "BBQRKRNN", "bbqrkrnn", "KQkq"),
+            (Drawn::Usual, "BBQRKRNN", "bbqrkrnn", "-"),
+            (Drawn::Usual, "RNBKQBNR", "rnbkqbnr", "-"),
+            (Drawn::Chess960, "RNBKQBNR", "rnbkqbnr", "KQkq"),
+            (swapped(), "RNBKQBNR", "rnbkqbnr", "KQkq"),
+            (swapped(), "RNBQKBNR", "rnbkqbnr", "kq"),
+        ] {
+            assert_eq!(
+                rights(&drawn, white, black),
+                expected,
+                "{drawn:?}: {white} {black}"
+            );
+        }
+    }
+
+    /// A gap does not give a right back to a king that is known not to have it.
+    #[test]
+    fn a_gap_gives_no_right_to_castle() {
+        let board: Board = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR"
+            .parse()
+            .expect("a placement");
+        let (_, start) = recognise(&board).expect("a start position");
+        let later: Board = "rnbqkbnr/pppp1ppp/8/4p3/2B1P3/5N2/PPPP1PPP/RNBKQ2R"
+            .parse()
+            .expect("a placement");
+        let state = after_gap(&later, Color::White, &start).expect("a position");
+        assert!(
+            !state.legal_moves().iter().any(|m| m.is_castle()),
+            "{}",
+            state.fen()
+        );
+    }
+}

@@ -1,0 +1,319 @@
+//! Keeps the published game in step with the tracker's line.
+
+use kiebitz_hardware::Timestamp;
+
+use super::claims::Offered;
+use super::words::{index, move_of};
+use super::{Game, LineEntry, MIN_PLIES_FROM_POSITION, MIN_PLIES_WITHOUT_CLOCK, OpenGame, Referee};
+use crate::events::{Clock, CompletedBy, CorrectionReason, EventKind, time_text};
+use crate::position::{Orientation, Variant};
+
+impl Referee {
+    /// Whether a ply may be part of the game: not if its piece was lifted while the clock was stopped. Only a clock that
+    /// runs is pressed.
+    fn counts(&self, entry: &LineEntry) -> bool {
+        // A position found on a board may be no game at all: a running clock or further plies show that it is one. A game
+        // that has begun is one.
+        let found = self
+            .start
+            .as_ref()
+            .is_some_and(|start| start.variant == Variant::FromPosition && !start.goes_on)
+            && !self.given
+            && self.game.is_none();
+        if found && !self.clock.ran && (self.clock.connected || self.line.len() < MIN_PLIES_FROM_POSITION) {
+            return false;
+        }
+        if !self.clock.connected || self.clock.running {
+            return true;
+        }
+        match self.clock.stopped_at {
+            Some(stopped) => {
+                let ply = &entry.ply;
+                let ran = entry.is_pressed() || ply.inferred && self.ran_unheard(stopped);
+                ran || ply.lifted_at < stopped
+            }
+            None => {
+                let pressed = self.line.iter().any(LineEntry::is_pressed);
+                pressed || !self.clock.ran && self.line.len() >= MIN_PLIES_WITHOUT_CLOCK
+            }
+        }
+    }
+
+    /// Brings the published game up to the line, as far as the line counts.
+    pub(super) fn follow(&mut self, now: Timestamp, reason: CorrectionReason) {
+        if self.game.as_ref().is_some_and(|game| game.ended) || self.start.is_none() {
+            return;
+        }
+        let counted = self.line.iter().take_while(|entry| self.counts(entry)).count();
+        let standing_still = self.clock.connected && !self.clock.running && self.clock.stopped_at.is_some();
+        if self.game.is_none() {
+            if counted == 0 {
+                return;
+            }
+            self.begin(now);
+        }
+        let Some(game) = &self.game else { return };
+        let same = |(old, new): &(&LineEntry, &LineEntry)| {
+            old.ply.uci == new.ply.uci && old.reported_at == new.reported_at
+        };
+        let common = game.published.iter().zip(&self.line).take_while(same).count();
+        // Pieces being set up or cleared away can look like another line; certain plies stay until the clock runs.
+        // What the board's memory holds was played before the clock stopped.
+        let remembered = reason == CorrectionReason::Recovered
+            && self.line.get(common).is_some_and(|entry| entry.ply.inferred);
+        let certain = game
+            .published
+            .get(common)
+            .is_some_and(|entry| entry.settled.is_some() && !remembered);
+        if standing_still && (certain || (common < game.published.len() && common >= counted)) {
+            return;
+        }
+        let replaced = game
+            .published
+            .get(common)
+            .map(|entry| entry.ply.uci.map(|uci| uci.to_string()));
+        for at in common..counted {
+            // The game may end with one of them.
+            if self.game().is_none() {
+                return;
+            }
+            let entry = self.line[at].clone();
+            let replaces = replaced.clone().filter(|_| at == common);
+            self.publish_ply(now, entry, replaces, reason);
+        }
+        if counted <= common {
+            self.withdraw_surplus(now, reason);
+        }
+    }
+
+    pub(super) fn begin(&mut self, now: Timestamp) {
+        let Some(start) = &self.start else { return };
+        let event = EventKind::GameStarted {
+            start_fen: start.state.fen(),
+            variant: start.variant,
+            orientation: Orientation::of(start.turned),
+            continues: self.continues.take(),
+            white_side: self.white_side,
+            laws: Some(self.regulations.rules.edition),
+            mode: Some(self.regulations.rules.mode),
+            players: self.announced.clone(),
+            time_control: self.regulations.time_control_text(),
+            time_control_typed: self.regulations.time_control_typed(),
+            event: self.regulations.event.clone(),
+            site: self.regulations.site.clone(),
+            round: self.regulations.rounds.number(now),
+        };
+        let start = start.state.clone();
+        self.last_paired = self.counting_before().or_else(|| self.last_paired.take());
+        self.previous = None;
+        self.watch.game_begins();
+        self.games += 1;
+        let began = time_text(now + self.ahead);
+        let day = began.split('T').next().unwrap_or_default();
+        let id = Game {
+            number: self.games,
+            id: format!("{day}-{}-{}", self.board, self.games),
+        };
+        self.game = Some(OpenGame {
+            id,
+            start,
+            published: Vec::new(),
+            ended: false,
+            claim_after: None,
+            shown_at: None,
+            verdict: None,
+            players: self.announced.take(),
+            placed: Vec::new(),
+            goes_on_dead: false,
+            pairing_asked: false,
+        });
+        self.publish(now, None, event, None);
+        self.close_questions_of_other_rounds(now);
+    }
+
+    pub(super) fn publish_ply(
+        &mut self,
+        now: Timestamp,
+        entry: LineEntry,
+        replaces: Option<Option<String>>,
+        reason: CorrectionReason,
+    ) {
+        let ply = entry.ply.clone();
+        let played = move_of(&ply);
+        let at = Some(ply.stood_at).filter(|at| *at != now);
+        let event = match replaces {
+            Some(replaces) => EventKind::MoveAmended {
+                played,
+                replaces,
+                reason,
+            },
+            None => EventKind::MoveMade(played),
+        };
+        if let Some(game) = &mut self.game {
+            game.keep(index(ply.number));
+            game.published.push(LineEntry {
+                settled: None,
+                completed: None,
+                offered: Offered::default(),
+                ..entry.clone()
+            });
+        }
+        let number = ply.number;
+        self.publish(now, at, event, Some(ply));
+        self.ask_for_pairing(now);
+        self.publish_marks(now, number, &entry);
+    }
+
+    /// Withdraws published plies beyond the end of the line.
+    pub(super) fn withdraw_surplus(&mut self, now: Timestamp, reason: CorrectionReason) {
+        let keep = self.line.len();
+        let Some(game) = &mut self.game else { return };
+        if game.ended || game.published.len() <= keep {
+            return;
+        }
+        let ply = game.published[keep].ply.number;
+        game.keep(keep);
+        self.publish(now, None, EventKind::MoveRetracted { ply, reason }, None);
+    }
+
+    /// Marks a ply of the line as settled or completed, and publishes that if the ply is published.
+    pub(super) fn mark(&mut self, now: Timestamp, ply: u32, mark: impl Fn(&mut LineEntry)) {
+        let Some(entry) = self.line.get_mut(index(ply)) else {
+            return;
+        };
+        mark(entry);
+        let entry = entry.clone();
+        self.publish_marks(now, ply, &entry);
+    }
+
+    /// Publishes that a ply was settled or completed, if that is not published yet.
+    fn publish_marks(&mut self, now: Timestamp, ply: u32, entry: &LineEntry) {
+        let Some(game) = &mut self.game else { return };
+        let Some(known) = game
+            .published
+            .get_mut(index(ply))
+            .filter(|known| known.reported_at == entry.reported_at)
+        else {
+            return;
+        };
+        if game.ended {
+            return;
+        }
+        let settled = entry.settled.filter(|_| known.settled.is_none());
+        let completed = entry.completed.filter(|_| known.completed.is_none());
+        known.settled = entry.settled;
+        known.completed = entry.completed;
+        if let Some(by) = settled {
+            self.publish(now, None, EventKind::MoveSettled { ply, by }, None);
+        }
+        if let Some((by, clock, elapsed_ms)) = completed {
+            self.publish(
+                now,
+                None,
+                EventKind::MoveCompleted {
+                    ply,
+                    by,
+                    clock,
+                    elapsed_ms,
+                },
+                None,
+            );
+        }
+        self.judge(now, ply, settled.is_some(), completed.is_some());
+    }
+
+    /// A published ply became certain or was completed: it may end the game, or allow a draw claim.
+    fn judge(&mut self, now: Timestamp, ply: u32, settled: bool, completed: bool) {
+        if settled {
+            self.check_for_end(now, ply);
+        }
+        if completed && let Some(last) = self.last_ply() {
+            self.check_for_end(now, last);
+        }
+        if settled {
+            self.offer_threefold(now, ply);
+        }
+        if settled || completed {
+            self.offer_fifty(now);
+        }
+    }
+
+    /// The number of the last ply of the game being played.
+    fn last_ply(&self) -> Option<u32> {
+        let game = self.game.as_ref().filter(|game| !game.ended)?;
+        Some(game.published.last()?.ply.number)
+    }
+
+    /// Records that the completion of a ply was published.
+    pub(super) fn note_completed(&mut self, ply: u32, by: CompletedBy, clock: Option<Clock>) {
+        let published = self.game.as_mut().map(|game| &mut game.published);
+        if let Some(entry) = published.and_then(|published| published.get_mut(index(ply))) {
+            entry.completed = Some((by, clock, None));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::clock::ClockChange;
+    use crate::events::CorrectionReason;
+    use crate::laws::Edition;
+    use crate::referee::tests::table::{Table, WHITE_WINS};
+    use crate::tracker::Finding;
+
+    /// Messages about White's last move were lost, and then the clock was stopped: the memory holds what was played.
+    #[test]
+    fn plies_from_memory_count_while_the_clock_is_stopped() {
+        let mut table = Table::new(Edition::Fide2023);
+        table.finds(Finding::Clock(ClockChange::Connected));
+        table.finds(Finding::Clock(ClockChange::Started));
+        table.plays("e4 e5 d3").passes(1);
+        table.finds(Finding::Clock(ClockChange::Stopped));
+        table.passes(3).remembers("Nf3");
+        let published = &table.referee.game.as_ref().expect("a game").published;
+        let sans: Vec<_> = published
+            .iter()
+            .filter_map(|entry| entry.ply.san.clone())
+            .collect();
+        assert_eq!(sans, ["e4", "e5", "Nf3"]);
+    }
+
+    /// The clock is stopped when the pieces are set up, after the first of them had looked like a move.
+    #[test]
+    fn pieces_being_set_up_are_withdrawn_while_the_clock_is_stopped() {
+        let mut table = Table::new(Edition::Fide2023);
+        table.finds(Finding::Clock(ClockChange::Connected));
+        table.finds(Finding::Clock(ClockChange::Started));
+        table.plays("e4 e5 Nf3 Nf6 Ng1");
+        table.finds(Finding::Clock(ClockChange::Stopped));
+        table.finds(Finding::Retracted {
+            ply: 5,
+            reason: CorrectionReason::SetUp,
+            odds: None,
+        });
+        let published = &table.referee.game.as_ref().expect("a game").published;
+        assert_eq!(published.len(), 4);
+    }
+
+    /// The result was shown before the gap; a king that the memory has on its way there accuses nobody.
+    #[test]
+    fn kings_that_the_memory_has_on_their_way_are_no_moves() {
+        let mut table = Table::new(Edition::Fide2023);
+        table.plays("e4 e5").passes(20).shows(WHITE_WINS);
+        assert_eq!(table.published(), ["1-0 kings by board?"]);
+        table.recalls("e1d4");
+        assert_eq!(table.published(), [""; 0]);
+        let published = &table.referee.game.as_ref().expect("a game").published;
+        assert_eq!(published.len(), 2);
+    }
+
+    /// The king is put beside the square from which it went to the centre.
+    #[test]
+    fn kings_that_are_put_away_after_the_result_are_no_moves() {
+        let mut table = Table::new(Edition::Fide2023);
+        table.plays("e4 e5").passes(5).shows(WHITE_WINS);
+        table.guesses("Ke2", false);
+        let published = &table.referee.game.as_ref().expect("a game").published;
+        assert_eq!(published.len(), 2);
+    }
+}

@@ -1,0 +1,116 @@
+//! What the tests of this room share.
+
+pub(super) mod table;
+
+use shakmaty::CastlingMode;
+
+use crate::clock::{ClockChange, Side};
+use crate::events::{CompletedBy, EventKind, Recovery};
+use crate::laws::Edition;
+use crate::position::State;
+use crate::tracker::Finding;
+use table::{STANDARD, Table};
+
+/// How many moves were published since the last call.
+fn moves_made(table: &mut Table) -> usize {
+    let rulings = table.referee.take_rulings().into_iter();
+    let made = rulings.filter(|ruling| matches!(ruling.event, EventKind::MoveMade(_)));
+    made.count()
+}
+
+#[test]
+fn whites_side_of_the_clock_is_told_when_a_press_shows_it() {
+    let mut table = Table::new(Edition::Fide2023);
+    let sides = |table: &mut Table| {
+        let rulings = table.referee.take_rulings().into_iter();
+        let sides = rulings.filter_map(|ruling| match ruling.event {
+            EventKind::GameStarted { white_side, .. } => Some((white_side, false)),
+            EventKind::ClockSides { white_side } => Some((Some(white_side), ruling.game.is_some())),
+            _ => None,
+        });
+        sides.collect::<Vec<_>>()
+    };
+    table.plays("e4");
+    assert_eq!(sides(&mut table), [(None, false)]);
+    for side in [Side::Left, Side::Left, Side::Right] {
+        table.finds(Finding::WhiteSide(side));
+    }
+    assert_eq!(
+        sides(&mut table),
+        [(Some(Side::Left), true), (Some(Side::Right), true)]
+    );
+    // Where it is known before, the game says it.
+    let mut table = Table::new(Edition::Fide2023);
+    table.finds(Finding::WhiteSide(Side::Left)).plays("e4");
+    assert_eq!(sides(&mut table), [(Some(Side::Left), false)]);
+}
+
+/// What was moved while the clock was stopped is told where it runs again. A board that has been away meanwhile is heard
+/// first.
+#[test]
+fn what_a_board_showed_before_it_went_away_waits_until_it_is_back() {
+    let played = |by: Recovery| {
+        let mut table = Table::new(Edition::Fide2023);
+        table.finds(Finding::Clock(ClockChange::Connected));
+        table.finds(Finding::Clock(ClockChange::Started)).plays("e4");
+        table.passes(5).finds(Finding::Clock(ClockChange::Stopped));
+        table.makes("e5").passes(5).finds(Finding::Away);
+        table.passes(5).finds(Finding::Clock(ClockChange::Started));
+        let (from, to) = (table.now, table.now);
+        let before = moves_made(&mut table);
+        table.finds(Finding::Recovered {
+            by,
+            changes: 0,
+            from,
+            to,
+        });
+        (before, moves_made(&mut table))
+    };
+    assert_eq!(played(Recovery::Inferred), (1, 1));
+    assert_eq!(played(Recovery::Undecidable), (1, 0));
+}
+
+/// The clock was stopped when the board was last heard. Its memory has presses of the next game: the clock was started
+/// meanwhile.
+#[test]
+fn a_press_that_the_memory_has_shows_that_the_clock_ran() {
+    let made = |pressed: bool| {
+        let mut table = Table::new(Edition::Fide2023);
+        table.finds(Finding::Clock(ClockChange::Connected));
+        table.finds(Finding::Clock(ClockChange::Started));
+        let start = State::from_fen(STANDARD, CastlingMode::Standard).expect("a FEN");
+        table.set_up(start);
+        table.passes(5).finds(Finding::Clock(ClockChange::Stopped));
+        table.passes(5).finds(Finding::Away).passes(60);
+        let (by, from, to) = (Recovery::Memory, table.now, table.now);
+        table.finds(Finding::Recovered {
+            by,
+            changes: 4,
+            from,
+            to,
+        });
+        for name in ["e4", "e5"] {
+            table.recalls(name);
+            if pressed {
+                table.completes(table.last(), CompletedBy::Press);
+            }
+        }
+        moves_made(&mut table)
+    };
+    assert_eq!((made(true), made(false)), (2, 0));
+}
+
+/// A dump shows a move that was lost in silence once the clock has been stopped. The memory has its press.
+#[test]
+fn a_ply_that_was_pressed_was_made_while_the_clock_ran() {
+    let made = |by: CompletedBy| {
+        let mut table = Table::new(Edition::Fide2023);
+        table.finds(Finding::Clock(ClockChange::Connected));
+        table.finds(Finding::Clock(ClockChange::Started)).plays("e4");
+        table.passes(5).finds(Finding::Clock(ClockChange::Stopped));
+        table.passes(5).makes("e5");
+        table.completes(table.last(), by);
+        moves_made(&mut table)
+    };
+    assert_eq!((made(CompletedBy::Press), made(CompletedBy::OwnNextMove)), (2, 1));
+}

@@ -1,0 +1,443 @@
+//! Watches for incidents: opens them on evidence, follows them and closes them.
+//!
+//! The watchers take in the findings in order, each with the line of play after it and what the squares show. Each
+//! watcher has one kind of incident, or a few that belong together. What a situation means is for the Laws to say
+//! ([`crate::laws`]); what a board cannot see is never more than a hint.
+
+mod arithmetic;
+mod book;
+mod castling;
+mod claims;
+mod desk;
+mod displaced;
+mod early;
+mod fault;
+mod faults;
+mod hands;
+mod jolts;
+mod late;
+mod lost;
+mod moves;
+mod news;
+mod position;
+mod press;
+mod promotion;
+mod setup;
+mod status;
+mod times;
+mod touch;
+mod unseen;
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, ByColor, Color};
+
+use super::LineEntry;
+use crate::acts::Acts;
+use crate::clock::{ClockChange, ClockFace};
+use crate::command::CloseIncident;
+use crate::events::incidents::{Decided, Incidents};
+use crate::events::{Clock, ClosedBy, CompletedBy, Decision, EventKind, IncidentEnd};
+use crate::laws::{IncidentKind, Situation};
+use crate::model::Model;
+use crate::tracker::Snapshot;
+use book::{Book, Closing, Offences, Report, ResumedIncident};
+use desk::Desk;
+pub(super) use news::News;
+pub(super) use status::GameStatus;
+
+/// All watchers of one board.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    acts: Acts,
+    book: Book,
+    offences: Offences,
+    /// The number of the last incident before the pieces were set up for this game.
+    game_since: u64,
+    face: Option<ClockFace>,
+    /// White's side of the clock is beyond doubt.
+    sure: bool,
+    pressed_times: Option<(ByColor<u64>, u64)>,
+    /// When a press completed a ply, and whose.
+    explained: Option<(Timestamp, Color)>,
+    over: bool,
+    /// An arbiter has said of this game that the players have each other's pieces.
+    reversed: bool,
+    wake: Option<Timestamp>,
+    setup: setup::Setup,
+    faults: faults::Faults,
+    unseen: unseen::Unseen,
+    late: late::Late,
+    jolts: jolts::Jolts,
+    lost: lost::Lost,
+    displaced: displaced::Displaced,
+    moves: moves::Moves,
+    press: press::Presses,
+    touch: touch::Touches,
+    castling: castling::Castlings,
+    hands: hands::TwoHands,
+    promotion: promotion::Promotions,
+    early: early::EarlyPresses,
+    times: times::Times,
+    arithmetic: arithmetic::Arithmetic,
+    positions: position::Positions,
+}
+
+impl Watch {
+    /// Takes boards and hands to be like that. To be called before anything is seen.
+    pub(super) fn follow(&mut self, model: &'static Model) {
+        self.acts.follow(model);
+    }
+
+    /// What happened on the board is known until then; `None`: it tells at once.
+    pub(super) fn polled(&mut self, until: Option<Timestamp>) {
+        self.acts.polled(until);
+    }
+
+    /// What the clock shows.
+    pub(super) fn face(&self) -> Option<Clock> {
+        self.face.map(Clock::from)
+    }
+
+    /// When the watchers want to be called again.
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.wake
+    }
+
+    /// Takes in what a scan of the squares shows.
+    pub(super) fn scan(&mut self, now: Timestamp, snapshot: &Snapshot) {
+        self.acts.see(now, snapshot);
+    }
+
+    /// Takes in a reading of the clock.
+    pub(super) fn read_clock(&mut self, face: ClockFace, sure: bool) {
+        self.sure = sure;
+        let sides = |face: ClockFace| ByColor {
+            white: face.white_ms,
+            black: face.black_ms,
+        };
+        let before = self.face.replace(face);
+        let running = before.and_then(|before| before.running);
+        if let (Some(before), Some(presser)) = (before, running)
+            && face.running == Some(!presser)
+        {
+            let undue = sides(face)[presser].saturating_sub(sides(before)[presser]);
+            self.pressed_times = Some((sides(before), undue));
+        }
+    }
+
+    /// Takes up the incidents of a journal.
+    pub(super) fn resume(&mut self, incidents: &Incidents) {
+        self.book.resume(incidents);
+        self.reversed = incidents.are_reversed();
+        self.offences.completed = incidents.offences();
+        for incident in incidents
+            .past()
+            .filter(|past| past.kind == IncidentKind::LateStart)
+        {
+            self.late.resume_past(&ResumedIncident::new(incident));
+        }
+        for incident in incidents
+            .past()
+            .filter(|past| past.kind == IncidentKind::FlagFall)
+        {
+            self.times.resume_past(&ResumedIncident::new(incident));
+        }
+        for incident in incidents.open() {
+            let known = ResumedIncident::new(incident);
+            match incident.kind {
+                IncidentKind::IllegalMove | IncidentKind::PromotionNotReplaced => self.moves.resume(&known),
+                IncidentKind::ClockPressedWithoutMove => self.press.resume(&known),
+                IncidentKind::DisplacedPieces => self.displaced.resume(&known),
+                IncidentKind::PieceTouchedNotMoved => self.touch.resume(&known),
+                IncidentKind::SensorFault if known.case.is_some() => self.unseen.resume(&known),
+                IncidentKind::BoardDisconnected | IncidentKind::SensorFault => self.faults.resume(&known),
+                IncidentKind::BoardRotated | IncidentKind::WrongStartPosition => self.setup.resume(known),
+                IncidentKind::LateStart => self.late.resume(known),
+                IncidentKind::ClockInconsistent => self.arithmetic.resume(&known),
+                IncidentKind::RecordUncertain => self.lost.resume(&known),
+                IncidentKind::IllegalPosition => self.positions.resume(&known),
+                IncidentKind::FlagFall
+                | IncidentKind::TwoFlags
+                | IncidentKind::TimeTrouble
+                | IncidentKind::ClockStopped
+                | IncidentKind::ClockDisconnected => self.times.resume(&known),
+                // They are over as soon as they are reported, or stay open to the end of the game without a watcher.
+                IncidentKind::TwoHandsSuspected
+                | IncidentKind::PressedBeforeRelease
+                | IncidentKind::CastlingRookFirst
+                | IncidentKind::PromotionExchanged
+                | IncidentKind::AdjustedOffTurn
+                | IncidentKind::ColorsReversed
+                | IncidentKind::EarlyDraw
+                | IncidentKind::SecondGame
+                | IncidentKind::DrawClaimed
+                | IncidentKind::TwoMinuteClaim
+                | IncidentKind::ContinuedAfterEnd => {}
+            }
+        }
+    }
+
+    /// The squares whose pieces were not read before a restart.
+    pub(super) fn unseen(&self) -> Bitboard {
+        self.unseen.squares()
+    }
+
+    /// Takes up a game of the journal that began then.
+    pub(super) fn resume_game(&mut self, began: Timestamp, playing: bool) {
+        self.late.resume_game(began, playing);
+        if playing {
+            self.times.resume_game();
+        }
+    }
+
+    /// The incidents that are open, the oldest first.
+    pub(super) fn open_incidents(&self) -> impl Iterator<Item = &crate::events::Incident> {
+        self.book.all_open()
+    }
+
+    /// Whether there is an incident of that number for the arbiter to decide.
+    pub(super) fn can_be_decided(&self, number: u64) -> bool {
+        self.book.decidable(number).is_some()
+    }
+
+    /// The last decision of an arbiter on an incident; `None` if there is none.
+    pub(super) fn decided(&self, number: u64) -> Option<&Decided> {
+        self.book.decided(number)
+    }
+
+    /// Whether an arbiter has said of this game that the players have each other's pieces.
+    pub(super) const fn are_reversed(&self) -> bool {
+        self.reversed
+    }
+
+    /// An arbiter decides an incident, and whether it counts as an offence; where that is left open, it stays as it was.
+    pub(super) fn decide(
+        &mut self,
+        now: Timestamp,
+        decided: Decision,
+        close: &CloseIncident,
+    ) -> Vec<(Timestamp, EventKind)> {
+        let number = close.incident;
+        let Some(incident) = self.book.decidable(number) else {
+            return Vec::new();
+        };
+        let (color, counted) = (incident.color, self.book.counts(number));
+        let counts = close.counts.filter(|counts| *counts != counted);
+        // The pieces may have been set up for the next game, which starts without offences.
+        let of_this_game = counts.filter(|_| number > self.game_since);
+        match (color, of_this_game) {
+            (Some(color), Some(true)) => drop(self.offences.count(color)),
+            (Some(color), Some(false)) => self.offences.discount(color),
+            _ => {}
+        }
+        let closed = Closing {
+            by: ClosedBy::Arbiter,
+            reason: IncidentEnd::Decided,
+            counts,
+            decision: close.decision.clone(),
+            decided: Some(decided),
+        };
+        self.book.close_as(now, number, closed);
+        self.moves.forget(number);
+        self.late.forget(number);
+        self.book.take_events()
+    }
+
+    /// A game begins: the arbiter can no longer decide incidents of the one before.
+    pub(super) fn game_begins(&mut self) {
+        self.book.forget_past();
+        self.reversed = false;
+    }
+
+    /// The arbiter has set the position or the moves: that decides what was irregular on the board.
+    pub(super) fn set_by_arbiter(&mut self, now: Timestamp) -> Vec<(Timestamp, EventKind)> {
+        for number in self.book.open_of(&ON_THE_BOARD) {
+            self.book
+                .close(now, number, ClosedBy::Arbiter, IncidentEnd::Decided);
+        }
+        self.moves = moves::Moves::default();
+        self.jolts = jolts::Jolts::default();
+        self.lost = lost::Lost::default();
+        self.displaced = displaced::Displaced::default();
+        self.press = press::Presses::default();
+        self.touch = touch::Touches::default();
+        self.promotion = promotion::Promotions::default();
+        self.positions = position::Positions::default();
+        self.wake = self.deadline().filter(|at| *at > now);
+        self.book.take_events()
+    }
+
+    /// Takes in what is new, or that time has passed. Returns the incident events that follow, each with its time.
+    pub(super) fn handle(&mut self, game: &GameStatus<'_>, news: News) -> Vec<(Timestamp, EventKind)> {
+        if game.begun {
+            // The end that it belonged to was none.
+            self.close_early_draw(game.now, ClosedBy::Board, IncidentEnd::Passed);
+        }
+        let over = game.over && !core::mem::replace(&mut self.over, game.over);
+        self.pass_on(game, &news);
+        match news {
+            News::Completed(ply, CompletedBy::Press) => {
+                // The reply is already completed: the press for this ply was missed, and this is another one.
+                let late = game.entry(ply + 1).is_some_and(LineEntry::is_pressed);
+                let color = game.entry(ply).map(|entry| entry.ply.color);
+                self.explained = color.filter(|_| !late).map(|color| (game.now, color));
+            }
+            News::Clock(ClockChange::Pressed(side)) => {
+                let color = game.white_side.map(|white| Color::from_white(white == side));
+                let unexplained = |color: &Color| self.explained != Some((game.now, *color));
+                if let Some(color) = color.filter(|_| self.sure).filter(unexplained) {
+                    self.pass_on(game, &News::Pressed(color));
+                }
+            }
+            News::Clock(ClockChange::Disconnected) => self.face = None,
+            News::Away => {
+                self.acts.lose_sight(game.now);
+            }
+            News::Reversed(moves) => {
+                self.reversed = true;
+                let situation = Situation::ColorsReversed { moves };
+                let report = Report::new(game, &self.acts, situation, game.now);
+                self.book.open(game.now, game.regulations, report);
+            }
+            News::NamesPutRight => {
+                self.reversed = false;
+                for number in self.book.open_of(&[IncidentKind::ColorsReversed]) {
+                    self.book
+                        .close(game.now, number, ClosedBy::Arbiter, IncidentEnd::Restored);
+                }
+            }
+            News::EarlyDraw { made, limit } => {
+                let situation = Situation::EarlyDraw { made, limit };
+                let report = Report::new(game, &self.acts, situation, game.now);
+                self.book.open(game.now, game.regulations, report);
+            }
+            News::SecondGame {
+                round,
+                table,
+                first,
+                second,
+            } => {
+                let situation = Situation::SecondGame {
+                    round,
+                    table,
+                    first,
+                    second,
+                };
+                let report = Report::new(game, &self.acts, situation, game.now);
+                self.book.open(game.now, game.regulations, report);
+            }
+            News::Assigned(second) => self.close_second_game(game.now, Some(&second)),
+            News::NextRound => self.close_second_game(game.now, None),
+            News::ResultEntered => {
+                self.close_early_draw(game.now, ClosedBy::Arbiter, IncidentEnd::Decided);
+            }
+            News::Claimed(color, situation) => {
+                let report = Report::new(game, &self.acts, *situation, game.now).of(color);
+                self.book.open(game.now, game.regulations, report);
+            }
+            News::Ruled(number, situation, closing) => self.rule(game, number, *situation, closing),
+            News::Started => {
+                self.offences = Offences::default();
+                self.game_since = self.book.last();
+                self.acts.regain_sight();
+                self.book.close_all_but(game.now, &OUTLAST_A_GAME);
+            }
+            _ => {}
+        }
+        if over {
+            self.pass_on(game, &News::Over);
+            self.book.close_all_but(game.now, &OUTLAST_A_GAME);
+        }
+        self.acts.trust_again(game.tip());
+        self.wake = self.deadline().filter(|at| *at > game.now);
+        self.book.take_events()
+    }
+
+    /// Passes what is new to every watcher.
+    fn pass_on(&mut self, game: &GameStatus<'_>, news: &News) {
+        let mut desk = Desk {
+            game,
+            acts: &self.acts,
+            book: &mut self.book,
+            offences: &mut self.offences,
+            set_aside: Bitboard::EMPTY,
+            lost: false,
+            may_be_lost: false,
+            unproved: false,
+            pressed_times: self.pressed_times,
+        };
+        self.setup.handle(&mut desk, news);
+        self.faults.handle(&mut desk, news);
+        self.unseen.handle(&mut desk, news);
+        self.late.handle(&mut desk, news);
+        desk.set_aside = self.faults.squares();
+        self.jolts.handle(&mut desk, news);
+        desk.set_aside |= self.jolts.squares(&desk);
+        self.lost.handle(&mut desk, news);
+        desk.lost = self.lost.is_open();
+        desk.may_be_lost = self.lost.is_suspected() || desk.rests_on_a_guess();
+        desk.unproved = self.lost.is_unproved(desk.game.line);
+        let accounted = self.jolts.reported() | self.lost.reported();
+        self.displaced.leave(&mut desk, accounted);
+        self.displaced.handle(&mut desk, news, &self.moves);
+        desk.set_aside |= self.displaced.squares();
+        self.moves.handle(&mut desk, news);
+        self.press.handle(&mut desk, news, &self.moves);
+        let displaced = self.displaced.squares();
+        self.touch.handle(&mut desk, news, &self.moves, displaced);
+        self.castling.handle(&mut desk, news);
+        self.hands.handle(&mut desk, news);
+        self.promotion.handle(&mut desk, news);
+        self.early.handle(&mut desk, news);
+        self.times.handle(&mut desk, news);
+        self.arithmetic.handle(&mut desk, news);
+        self.positions.handle(&mut desk, news);
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        [
+            self.setup.poll_deadline(),
+            self.faults.poll_deadline(),
+            self.unseen.poll_deadline(),
+            self.late.poll_deadline(),
+            self.jolts.poll_deadline(),
+            self.lost.poll_deadline(),
+            self.displaced.poll_deadline(),
+            self.moves.poll_deadline(),
+            self.press.poll_deadline(),
+            self.touch.poll_deadline(),
+            self.promotion.poll_deadline(),
+            self.times.poll_deadline(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+}
+
+/// Incidents that are over when the arbiter sets the position or the moves.
+pub(super) const ON_THE_BOARD: [IncidentKind; 8] = [
+    IncidentKind::IllegalMove,
+    IncidentKind::PromotionNotReplaced,
+    IncidentKind::ClockPressedWithoutMove,
+    IncidentKind::DisplacedPieces,
+    IncidentKind::PieceTouchedNotMoved,
+    IncidentKind::PromotionExchanged,
+    IncidentKind::IllegalPosition,
+    IncidentKind::RecordUncertain,
+];
+
+/// Incidents that outlast a game, or that their own watcher closes.
+const OUTLAST_A_GAME: [IncidentKind; 7] = [
+    IncidentKind::LateStart,
+    IncidentKind::BoardRotated,
+    IncidentKind::WrongStartPosition,
+    IncidentKind::BoardDisconnected,
+    IncidentKind::ClockDisconnected,
+    IncidentKind::SensorFault,
+    // The arbiter may decide it after the game.
+    IncidentKind::SecondGame,
+];
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! A record that has lost the game: pieces stand where play may well have put them, and the line of play does not have
+//! it. Nobody is accused of anything while that is so, for what looks wrong is the record.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::Bitboard;
+
+use super::book::{Number, ResumedIncident};
+use super::{Desk, News};
+use crate::clock::ClockChange;
+use crate::events::{ClosedBy, Grounds, IncidentEnd};
+use crate::laws::Situation;
+use crate::model::PLIES_OF_PROOF;
+use crate::referee::LineEntry;
+
+/// Watches whether the record has lost the game.
+#[derive(Debug, Default)]
+pub(super) struct Lost {
+    open: Option<Number>,
+    /// The squares that the open incident is about.
+    missing: Bitboard,
+    /// How many plies the record must have to be proved after it had lost the game.
+    proved_at: usize,
+    /// When the clock was last pressed.
+    pressed_at: Option<Timestamp>,
+    /// What looks like play that is missing, and since when it has.
+    suspected: Option<(Bitboard, Timestamp)>,
+    wake: Option<Timestamp>,
+}
+
+impl Lost {
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// The squares that an open incident accounts for.
+    pub(super) fn reported(&self) -> Bitboard {
+        self.open.map_or(Bitboard::EMPTY, |_| self.missing)
+    }
+
+    /// Whether something looks like play that is missing.
+    pub(super) fn is_suspected(&self) -> bool {
+        self.suspected.is_some()
+    }
+
+    /// Whether a record had lost the game, or was reconstructed, and nothing has proved yet that it is right.
+    pub(super) fn is_unproved(&self, line: &[LineEntry]) -> bool {
+        let reconstructed = |entry: &LineEntry| entry.ply.evidence.grounds == Some(Grounds::OnlyLine);
+        let mut last = line.iter().rev().take(PLIES_OF_PROOF);
+        line.len() < self.proved_at || last.any(reconstructed)
+    }
+
+    pub(super) fn resume(&mut self, known: &ResumedIncident) {
+        self.open = Some(known.number);
+    }
+
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.wake
+    }
+
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+        self.wake = None;
+        let now = desk.now();
+        match news {
+            News::Clock(ClockChange::Pressed(_)) => self.pressed_at = Some(now),
+            News::Started | News::Over => {
+                self.pressed_at = None;
+                self.proved_at = 0;
+                self.close(desk, ClosedBy::Laws, IncidentEnd::GameOver);
+            }
+            _ => {}
+        }
+        if !desk.acts.is_whole() {
+            return;
+        }
+        if desk.differs().is_empty() {
+            self.suspected = None;
+            if self.open.is_some() {
+                self.proved_at = desk.game.line.len() + PLIES_OF_PROOF;
+            }
+            self.close(desk, ClosedBy::Board, IncidentEnd::Passed);
+        } else if desk.sees_play() && self.open.is_none() {
+            self.inspect(desk);
+        }
+    }
+
+    fn inspect(&mut self, desk: &mut Desk<'_>) {
+        let now = desk.now();
+        let plies = desk.game.line.iter().map(|entry| &*entry.ply);
+        let start = desk.game.start.map(|start| &start.state);
+        let missing = desk.standing().map_or(Bitboard::EMPTY, |standing| {
+            standing.missing(self.pressed_at, plies, start)
+        });
+        if missing.is_empty() {
+            self.suspected = None;
+            return;
+        }
+        let since = match self.suspected {
+            Some((squares, since)) if (squares & missing).any() => since,
+            _ => now,
+        };
+        self.suspected = Some((missing, since));
+        // What is missing may be found until then.
+        let due = since + desk.acts.model().rest;
+        if let Some(at) = desk.acts.waits(now, due) {
+            self.wake = Some(at);
+            return;
+        }
+        self.missing = missing;
+        let report = desk.report(Situation::RecordUncertain, since);
+        self.open = Some(desk.open(report.on(missing)));
+    }
+
+    fn close(&mut self, desk: &mut Desk<'_>, by: ClosedBy, reason: IncidentEnd) {
+        if let Some(number) = self.open.take() {
+            desk.book.close(desk.game.now, number, by, reason);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Promotion pieces that are exchanged after they stood: the choice is final when the piece touches the square.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{ByColor, Piece, Role, Square};
+
+use super::book::Number;
+use super::{Desk, News};
+use crate::acts::Exchanged;
+use crate::events::{ClosedBy, CompletedBy, IncidentEnd};
+use crate::laws::Situation;
+
+/// How many of the last plies are watched: a player changes their mind soon, or not at all.
+const WATCHED_PLIES: usize = 3;
+
+/// Follows promotions: when they are found, when they are found to be others, and for a few plies after that.
+#[derive(Debug, Default)]
+pub(super) struct Promotions {
+    /// What was reported last: the ply, and the first piece.
+    told: Option<(u32, Role)>,
+    open: Option<Open>,
+    pressed_at: ByColor<Option<Timestamp>>,
+    wake: Option<Timestamp>,
+}
+
+/// An exchange after the press, until the first piece is back.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    number: Number,
+    square: Square,
+    first: Piece,
+}
+
+impl Promotions {
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.wake
+    }
+
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+        self.wake = None;
+        match news {
+            News::Started | News::Over => *self = Self::default(),
+            News::Pressed(color) => self.pressed_at[*color] = Some(desk.now()),
+            News::Completed(ply, CompletedBy::Press) => {
+                if let Some(entry) = desk.game.entry(*ply) {
+                    self.pressed_at[entry.ply.color] = Some(desk.now());
+                }
+            }
+            News::Played(ply, _) => self.played(desk, *ply),
+            _ => {}
+        }
+        let back = |open: &mut Open| desk.acts.piece_at(open.square) == Some(open.first);
+        if let Some(open) = self.open.take_if(back) {
+            desk.book
+                .close(desk.game.now, open.number, ClosedBy::Board, IncidentEnd::Restored);
+            self.told = None;
+        }
+        if desk.sees_play() {
+            self.watch(desk);
+        }
+    }
+
+    /// A promotion is found, or found to be another one.
+    fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
+        let played = desk.game.entry(ply).and_then(|entry| entry.ply.played);
+        let Some(role) = played.and_then(|m| m.promotion()).filter(|_| desk.sees_play()) else {
+            return;
+        };
+        let turn = desk.turn(ply, None);
+        if let Some(exchanged) = turn.and_then(|turn| turn.exchanged(role)) {
+            self.report(desk, ply, exchanged);
+        }
+    }
+
+    /// The ply stays as it is known, and another piece stands on its square.
+    fn watch(&mut self, desk: &mut Desk<'_>) {
+        let game = desk.game;
+        let Some(tip) = game.tip() else { return };
+        for entry in game.line.iter().rev().take(WATCHED_PLIES) {
+            let Some((first, to)) = entry.ply.played.and_then(|m| Some((m.promotion()?, m.to()))) else {
+                continue;
+            };
+            let stays = tip.board().piece_at(to) == Some(first.of(entry.ply.color));
+            let Some(turn) = desk
+                .turn(entry.ply.number, None)
+                .filter(|_| stays && entry.is_pressed())
+            else {
+                continue;
+            };
+            let Some((other, since)) = turn.replaced() else {
+                continue;
+            };
+            // Until then the ply may be corrected.
+            let due = desk.acts.judged_at(since);
+            if let Some(at) = desk.acts.waits(game.now, due) {
+                self.wake = Some(at);
+            } else if let Some(exchanged) = turn.exchanged(other) {
+                self.report(desk, entry.ply.number, exchanged);
+            }
+        }
+    }
+
+    fn report(&mut self, desk: &mut Desk<'_>, ply: u32, exchanged: Exchanged) {
+        let Exchanged {
+            square,
+            stood,
+            stood_at,
+            now,
+            at,
+        } = exchanged;
+        if self.told == Some((ply, stood)) {
+            return;
+        }
+        self.told = Some((ply, stood));
+        let Some(color) = desk.game.entry(ply).map(|entry| entry.ply.color) else {
+            return;
+        };
+        let pressed = self.pressed_at[color].is_some_and(|pressed| stood_at < pressed && pressed < at);
+        let situation = Situation::PromotionExchanged {
+            square,
+            stood,
+            now,
+            pressed,
+        };
+        let mut report = desk.report(situation, stood_at).of(color).at_ply(ply).on(square);
+        report.fen = desk.game.before(ply).map(|before| before.fen());
+        if pressed {
+            let (number, first) = (desk.open(report), stood.of(color));
+            self.open = Some(Open {
+                number,
+                square,
+                first,
+            });
+        } else {
+            desk.open_and_close(report, IncidentEnd::Passed);
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! What stands on the board: offences that count once, pieces that go on, jolted and unseen ones.
+
+use super::*;
+
+/// A game with a running clock, whose board shows the start position.
+fn in_play(edition: Edition) -> Table {
+    let mut table = Table::new(edition);
+    table.finds(Finding::Clock(ClockChange::Connected));
+    table.finds(Finding::Clock(ClockChange::Started));
+    table.passes(1);
+    shows(&mut table, &Board::new());
+    table
+}
+
+fn is_about(event: &EventKind, wanted: &str) -> bool {
+    match event {
+        EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
+            incident.kind.as_str() == wanted
+        }
+        EventKind::IncidentClosed { kind, .. } => kind.as_str() == wanted,
+        _ => false,
+    }
+}
+
+/// The board shows what the line has now.
+fn follows(table: &mut Table) {
+    let board = table.placement();
+    shows(table, &board);
+}
+
+/// Art. 7.5.1, 7.5.5: an illegal move is an offence once it is completed. Answered before the press it is not; the next
+/// move of its player completes it (6.2.1.2), since 2014.
+#[test]
+fn an_illegal_move_answered_before_the_press_is_an_offence_once_completed() {
+    for (edition, then) in [
+        (Edition::Fide2023, vec!["found_later 1"]),
+        (Edition::Fide2009, vec![]),
+    ] {
+        let mut table = in_play(edition);
+        table.plays("e4 e5").makes("f1d6").settles();
+        follows(&mut table);
+        let illegal = table.last();
+        table.plays("Nc6");
+        follows(&mut table);
+        assert_eq!(
+            reports(&mut table, "illegal_move"),
+            ["made", "found_later 0"],
+            "{edition:?}"
+        );
+        assert_eq!(table.referee.watch.offences.completed[Color::White], 0);
+        table.makes("Nf3").completes(illegal, CompletedBy::OwnNextMove);
+        assert_eq!(reports(&mut table, "illegal_move"), then, "{edition:?}");
+    }
+}
+
+/// Art. 4.7, 6.2.1: a piece that goes on before the press may never have left the hand. After the press it is the
+/// opponent's turn.
+#[test]
+fn a_piece_that_goes_on_before_the_press_is_not_out_of_turn() {
+    for (pressed, expected) in [(false, vec![]), (true, vec!["made"])] {
+        let mut table = in_play(Edition::Fide2023);
+        table.plays("e4 e5").makes("Nf3").settles();
+        follows(&mut table);
+        if pressed {
+            table.completes(table.last(), CompletedBy::Press);
+        }
+        table.passes(4);
+        let stood = table.placement();
+        let on = board("rnbqkbnr/pppp1ppp/8/4p1N1/4P3/8/PPPP1PPP/RNBQKB1R");
+        changes(&mut table, &stood, &on);
+        table.passes(10);
+        assert_eq!(reports(&mut table, "illegal_move"), expected, "{pressed}");
+    }
+}
+
+/// Two moves of one piece with the opponent's between them, of which the record has none: a1 to h4 is no move, but a1 to
+/// a4 and a4 to h4 are two (Art. 3.3).
+#[test]
+fn two_moves_that_the_record_misses_are_no_illegal_move() {
+    let placement = |rook: &str, king: &str| {
+        let mut placed = Board::empty();
+        let square = |name: &str| name.parse::<shakmaty::Square>().expect("a square");
+        placed.set_piece_at(square("e1"), Color::White.king());
+        placed.set_piece_at(square(rook), Color::White.rook());
+        placed.set_piece_at(square(king), Color::Black.king());
+        placed
+    };
+    let (start, end) = (placement("a1", "g7"), placement("h4", "g7"));
+    let on_the_way = [
+        placement("a4", "g7"),
+        placement("a4", "g6"),
+        placement("a4", "g7"),
+    ];
+    for (steps, expected) in [(&on_the_way[..], vec![]), (&[], vec!["made"])] {
+        let fen = format!("{start} w - - 0 1");
+        let mut table = Table::of(&fen, rules(Edition::Fide2023, Mode::Standard, true));
+        table.finds(Finding::Clock(ClockChange::Connected));
+        table.finds(Finding::Clock(ClockChange::Started));
+        table.passes(1);
+        shows(&mut table, &start);
+        table.plays("Kd1 Kg6 Ke1 Kg7");
+        follows(&mut table);
+        table.passes(5);
+        let mut before = &start;
+        for step in steps.iter().chain([&end]) {
+            changes(&mut table, before, step);
+            table.passes(1);
+            before = step;
+        }
+        table.passes(10);
+        assert_eq!(reports(&mut table, "illegal_move"), expected, "{}", steps.len());
+    }
+}
+
+/// Art. 7.4: the position to restore, the times before it, and what is still wrong as the pieces are put right.
+#[test]
+fn a_jolted_table_is_told_until_it_is_put_right() {
+    let mut table = in_play(Edition::Fide2023);
+    reads(&mut table, 3000, 2900, Some(Color::White));
+    let jolted = board("rnbqkbnr/pppp1p1p/4p1p1/8/8/P3P3/1PPP1PPP/RNBQKBNR");
+    changes(&mut table, &Board::new(), &jolted);
+    table.finds(Finding::Jolted).passes(2);
+    table.finds(Finding::Clock(ClockChange::Stopped)).passes(4);
+    let better = board("rnbqkbnr/pppppppp/8/8/8/P7/1PPPPPPP/RNBQKBNR");
+    changes(&mut table, &jolted, &better);
+    table.passes(4);
+    changes(&mut table, &better, &Board::new());
+    table.finds(Finding::Steadied);
+    let wrong = |event: &EventKind| match event {
+        EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
+            let values = &incident.evidence.values;
+            assert_eq!(values["clock_white"], "0:50:00");
+            assert_eq!(incident.evidence.fen.as_deref(), Some(STANDARD));
+            Some(incident.squares.len())
+        }
+        EventKind::IncidentClosed { reason, .. } => {
+            assert_eq!(reason.as_str(), "restored");
+            Some(0)
+        }
+        _ => None,
+    };
+    let mut rulings = table.referee.take_rulings();
+    rulings.retain(|ruling| is_about(&ruling.event, "displaced_pieces"));
+    let left: Vec<usize> = rulings.iter().filter_map(|ruling| wrong(&ruling.event)).collect();
+    assert_eq!(left, [8, 2, 0]);
+}
+
+/// Art. 7.4: pieces that are put back after somebody ran into the table are not touched with the intention of moving them,
+/// also where no clock is stopped meanwhile.
+#[test]
+fn what_slid_and_is_put_back_was_not_touched() {
+    let stands = board("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR");
+    let slid = board("rnbqkbnr/pppp1ppp/8/4p3/4P3/P1P5/1P1P1PPP/RNBQKBNR");
+    let after = board("rnbqkbnr/pppp1ppp/8/4p3/3PP3/8/PPP2PPP/RNBQKBNR");
+    for (jolts, expected) in [(true, vec![]), (false, vec!["own", "own"])] {
+        let mut table = Table::new(Edition::Fide2023);
+        shows(&mut table, &Board::new());
+        table.plays("e4 e5").passes(5);
+        shows(&mut table, &stands);
+        table.passes(1);
+        changes(&mut table, &stands, &slid);
+        if jolts {
+            table.finds(Finding::Jolted);
+        }
+        table.waits(Duration::from_millis(1100));
+        changes(&mut table, &slid, &stands);
+        if jolts {
+            table.finds(Finding::Steadied);
+        }
+        table.passes(5);
+        changes(&mut table, &stands, &after);
+        table.makes("d4").passes(10);
+        assert_eq!(
+            reports(&mut table, "piece_touched_not_moved"),
+            expected,
+            "{jolts}"
+        );
+    }
+}
+
+/// Art. 7.4: on a board that is polled, pieces stand where they do once the next answer has nothing else.
+#[test]
+fn silence_between_two_polls_displaces_nothing() {
+    let mut table = in_play(Edition::Fide2023);
+    let expected = board("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR");
+    changes(&mut table, &Board::new(), &expected);
+    table.plays("e4").passes(5);
+    table.referee.polled(Some(table.now));
+    table.passes(1);
+    let knocked = board("rnbqkbnr/pppppppp/8/8/4P3/6PP/PPPP1P2/RNBQKBNR");
+    changes(&mut table, &expected, &knocked);
+    table.passes(20);
+    assert_eq!(reports(&mut table, "displaced_pieces"), [""; 0]);
+    table.referee.polled(Some(table.now));
+    table.passes(3);
+    assert_eq!(reports(&mut table, "displaced_pieces").len(), 1);
+}
+
+/// Art. 2.3, before the round: which square, which piece, until it is read.
+#[test]
+fn a_piece_that_is_not_read_is_told_before_the_round() {
+    let mut table = Table::new(Edition::Fide2023);
+    let unseen = |table: &mut Table, unseen| {
+        let snapshot = Snapshot {
+            board: Board::new(),
+            changes: Vec::new(),
+            watched: true,
+            unseen,
+            turned: false,
+            dumped_at: table.now,
+        };
+        table.finds(Finding::Squares(Box::new(snapshot)));
+    };
+    table.passes(1);
+    unseen(&mut table, shakmaty::Square::B2.into());
+    table.passes(3);
+    assert_eq!(reports(&mut table, "sensor_fault"), [""; 0]);
+    table.passes(5);
+    assert_eq!(reports(&mut table, "sensor_fault"), ["not_seen"]);
+    unseen(&mut table, shakmaty::Bitboard::EMPTY);
+    assert_eq!(reports(&mut table, "sensor_fault"), ["-restored"]);
+}
+
+/// A square died in the game: it is told once, whatever comes to stand there, until it reads a piece or another game begins.
+#[test]
+fn a_dead_square_is_told_once_a_game() {
+    let mut table = Table::new(Edition::Fide2023);
+    let squares = |table: &mut Table, placement: &str, unseen| {
+        let snapshot = Snapshot {
+            board: board(placement),
+            changes: Vec::new(),
+            watched: true,
+            unseen,
+            turned: false,
+            dumped_at: table.now,
+        };
+        table.finds(Finding::Squares(Box::new(snapshot)));
+        reports(table, "sensor_fault")
+    };
+    let (dead, none) = (shakmaty::Square::E4.into(), shakmaty::Bitboard::EMPTY);
+    let (on_it, off_it) = ("4k3/8/8/8/4N3/8/8/4K3", "4k3/8/8/6N1/8/8/8/4K3");
+    table.plays("e4");
+    assert_eq!(squares(&mut table, on_it, dead), ["not_seen_in_play"]);
+    assert_eq!(squares(&mut table, off_it, none), [""; 0]);
+    assert_eq!(squares(&mut table, on_it, dead), [""; 0]);
+    assert_eq!(squares(&mut table, on_it, none), ["-restored"]);
+    assert_eq!(squares(&mut table, on_it, dead), ["not_seen_in_play"]);
+    assert_eq!(squares(&mut table, off_it, none), [""; 0]);
+    table.set_up(state(STANDARD));
+    table.plays("e4");
+    assert_eq!(reports(&mut table, "sensor_fault"), ["-game_over"]);
+}
+
+/// Art. 7.4: two pieces that leave their squares in one scan were knocked over. A bishop that is drawn over the next square
+/// was not; it may have gone to a square that does not read it.
+#[test]
+fn a_piece_that_is_drawn_has_not_been_knocked_over() {
+    let before = "rnbqkbnr/p1pppppp/1p6/8/3PP3/8/PPP2PPP/RNBQKBNR";
+    let knocked = "r2qkbnr/p1pppppp/1p6/8/3PP3/8/PPP2PPP/RNBQKBNR";
+    let drawn = [
+        "rnbqkbnr/pbpppppp/1p6/8/3PP3/8/PPP2PPP/RNBQKBNR",
+        "rn1qkbnr/pbpppppp/1p6/8/3PP3/8/PPP2PPP/RNBQKBNR",
+        "rn1qkbnr/p1pppppp/1p6/8/3PP3/8/PPP2PPP/RNBQKBNR",
+    ];
+    for (placements, expected) in [(&drawn[..], vec![]), (&[knocked], vec!["at_once"])] {
+        let mut table = in_play(Edition::Fide2023);
+        changes(&mut table, &Board::new(), &board(before));
+        table.plays("e4 b6 d4").passes(5);
+        let mut shown = before;
+        for placement in placements {
+            changes(&mut table, &board(shown), &board(placement));
+            shown = placement;
+            table.waits(Duration::from_millis(80));
+        }
+        table.passes(5);
+        assert_eq!(
+            reports(&mut table, "displaced_pieces"),
+            expected,
+            "{placements:?}"
+        );
+    }
+}
+
+/// The kinds of incidents that are open.
+fn open(table: &Table) -> Vec<&str> {
+    let open = table.referee.open_incidents();
+    open.map(|incident| incident.kind.as_str()).collect()
+}
+
+/// Art. 7.4: a piece that was displaced before somebody ran into the table, and what is left of an earlier jolt, belong to
+/// what has to be put right after it: one incident says all of it.
+#[test]
+fn a_jolt_takes_over_what_was_displaced_before() {
+    let mut table = in_play(Edition::Fide2023);
+    reads(&mut table, 3000, 2900, Some(Color::White));
+    let pushed = board("rnbqkbnr/pppppppp/8/8/8/6PP/PPPPPP2/RNBQKBNR");
+    changes(&mut table, &Board::new(), &pushed);
+    table.passes(20);
+    assert_eq!(open(&table), ["displaced_pieces"]);
+    let jolted = board("rnbqkbnr/pppp1p1p/4p1p1/8/8/P3P1PP/1PPP1P2/RNBQKBNR");
+    changes(&mut table, &pushed, &jolted);
+    table.finds(Finding::Jolted).passes(3);
+    assert_eq!(open(&table), ["displaced_pieces"]);
+    assert_eq!(
+        reports(&mut table, "displaced_pieces"),
+        ["at_once", "jolted", "-superseded"]
+    );
+    let better = board("rnbqkbnr/pppppppp/8/8/8/P7/1PPPPPPP/RNBQKBNR");
+    changes(&mut table, &jolted, &better);
+    table.finds(Finding::Steadied).passes(5);
+    let again = board("rnbqkbnr/pppppppp/8/8/8/P1P1P1P1/1P1P1P1P/RNBQKBNR");
+    changes(&mut table, &better, &again);
+    table.finds(Finding::Jolted).passes(5);
+    assert_eq!(open(&table), ["displaced_pieces"]);
+    changes(&mut table, &again, &Board::new());
+    table.finds(Finding::Steadied);
+    assert_eq!(open(&table), [""; 0]);
+}
+
+/// A board is turned by a half or by a quarter, not by both.
+#[test]
+fn a_board_is_turned_one_way() {
+    let mut table = Table::of(STANDARD, rules(Edition::Fide2023, Mode::Rapid, false));
+    turned(&mut table);
+    assert_eq!(open(&table), ["board_rotated"]);
+    let mut board = Board::new();
+    board.rotate_90();
+    shows(&mut table, &board);
+    table.passes(4);
+    assert_eq!(
+        reports(&mut table, "board_rotated"),
+        ["half", "-superseded", "transfer 0"]
+    );
+}

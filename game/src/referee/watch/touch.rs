@@ -1,0 +1,218 @@
+//! Pieces touched and not moved, as far as a board can see it: lifted and put back, released and moved on, taken back.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, ByColor, Square};
+
+use super::book::{Number, Report, ResumedIncident};
+use super::moves::Moves;
+use super::{Desk, News};
+use crate::acts::{How, Touched};
+use crate::events::{ClosedBy, CompletedBy, CorrectionReason, IncidentEnd};
+use crate::laws::{Situation, Touch};
+use crate::position::State;
+
+/// Follows pieces that leave their squares and come back.
+#[derive(Debug)]
+pub(super) struct Touches {
+    held: Vec<Held>,
+    open: Vec<(Number, u32)>,
+    /// What was reported in this game: the ply, and where the piece came from.
+    told: Vec<(u32, Square)>,
+    pressed_at: ByColor<Option<Timestamp>>,
+    /// Nothing before this counts.
+    from: Timestamp,
+    wake: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+struct Held {
+    report: Report,
+    ply: u32,
+    square: Square,
+    due: Timestamp,
+}
+
+impl Default for Touches {
+    fn default() -> Self {
+        Self {
+            held: Vec::new(),
+            open: Vec::new(),
+            told: Vec::new(),
+            pressed_at: ByColor::default(),
+            from: Timestamp::from_micros(0),
+            wake: None,
+        }
+    }
+}
+
+impl Touches {
+    pub(super) fn resume(&mut self, known: &ResumedIncident) {
+        self.open.push((known.number, known.ply));
+    }
+
+    pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.wake
+    }
+
+    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News, moves: &Moves, displaced: Bitboard) {
+        match news {
+            News::Completed(ply, CompletedBy::Press) => {
+                if let Some(entry) = desk.game.entry(*ply) {
+                    self.pressed_at[entry.ply.color] = Some(desk.now());
+                }
+            }
+            News::Played(ply, corrected) => {
+                // A ply that is corrected is looked at once more.
+                if *corrected {
+                    self.held.retain(|held| held.ply < *ply);
+                }
+                self.close_answered(desk, *ply);
+                self.played(desk, *ply, moves);
+            }
+            News::Retracted(ply, reason, gone) => {
+                self.held.retain(|held| held.ply < *ply);
+                // A move that is taken back after the press is taken back with the opponent's or the arbiter's leave.
+                let free = gone.iter().all(|entry| entry.completed.is_none());
+                if !free || !matches!(reason, CorrectionReason::Takeback | CorrectionReason::MovedOn) {
+                    self.from = desk.now();
+                }
+            }
+            // What was lifted until then had slid.
+            News::Steadied => self.from = desk.now(),
+            News::Started | News::Over | News::Away => {
+                self.held.clear();
+                self.told.clear();
+                self.pressed_at = ByColor::default();
+            }
+            _ => {}
+        }
+        // Lifting pieces to put something right is not touching them. What only looks irregular for a moment is left alone.
+        if moves.open_squares().any() || displaced.any() || !desk.sees_play() {
+            self.from = desk.now();
+        }
+        self.report_held(desk);
+    }
+
+    /// The opponent has moved: it is too late to complain.
+    fn close_answered(&mut self, desk: &mut Desk<'_>, ply: u32) {
+        let now = desk.now();
+        for (number, of) in core::mem::take(&mut self.open) {
+            if of < ply {
+                desk.book.close(now, number, ClosedBy::Laws, IncidentEnd::Passed);
+            } else {
+                self.open.push((number, of));
+            }
+        }
+    }
+
+    fn played(&mut self, desk: &mut Desk<'_>, ply: u32, moves: &Moves) {
+        if !desk.sees_play() || moves.concerns(ply) {
+            return;
+        }
+        let (Some(entry), Some(turn)) = (desk.game.entry(ply), desk.turn(ply, Some(self.from))) else {
+            return;
+        };
+        if entry.ply.played.is_none() {
+            return;
+        }
+        let (now, opponent) = (desk.now(), !entry.ply.color);
+        let pressed = self.pressed_at[opponent];
+        let adjusted = pressed.map(|pressed| turn.adjusted(now, pressed));
+        let touched = turn.touched(now).into_iter();
+        let fresh = touched.filter(|touched| !self.told.contains(&(ply, touched.origin)));
+        self.held
+            .extend(fresh.filter_map(|touched| held(desk, ply, touched)));
+        for (square, from) in adjusted.into_iter().flatten() {
+            let report = desk
+                .report(Situation::AdjustedOffTurn { square }, from)
+                .of(opponent)
+                .at_ply(ply)
+                .on(square);
+            desk.open_and_close(report, IncidentEnd::Passed);
+        }
+    }
+
+    fn report_held(&mut self, desk: &mut Desk<'_>) {
+        let now = desk.now();
+        let mut later = Vec::new();
+        for held in core::mem::take(&mut self.held) {
+            if held.due > now {
+                later.push(held);
+            } else if is_steady(desk, &held) && desk.game.entry(held.ply).is_some() {
+                let number = desk.open(held.report);
+                self.open.push((number, held.ply));
+                self.told.push((held.ply, held.square));
+                if desk.game.due() > held.ply + 1 {
+                    self.close_answered(desk, held.ply + 1);
+                }
+            }
+        }
+        self.held = later;
+        self.wake = self.held.iter().map(|held| held.due).min();
+    }
+}
+
+/// Whether the square that a piece came from is not at fault.
+fn is_steady(desk: &Desk<'_>, held: &Held) -> bool {
+    desk.acts.is_steady(held.square, held.report.from, desk.set_aside)
+}
+
+/// What to report of a piece that was touched before that ply, once its square has shown that it is not at fault.
+fn held(desk: &Desk<'_>, ply: u32, touched: Touched) -> Option<Held> {
+    let (entry, before) = (desk.game.entry(ply)?, desk.game.before(ply)?);
+    let origin = touched.origin;
+    let (touch, square, due) = match touched.how {
+        How::PutBack => (Touch::Own { square: origin }, origin, due_with(before, origin)),
+        How::Opponents => (Touch::Other { square: origin }, origin, due_with(before, origin)),
+        How::Released(to) => (Touch::Released { square: to }, to, due_to(before, origin, to)),
+        How::TakenBack(to) => (
+            Touch::TakenBack { square: origin },
+            origin,
+            due_to(before, origin, to),
+        ),
+    };
+    let uci = entry.ply.uci.as_ref().map(ToString::to_string);
+    let situation = Situation::TouchedNotMoved {
+        touch,
+        due,
+        played: entry.ply.san.clone().or(uci)?,
+    };
+    let mut report = desk
+        .report(situation, touched.from)
+        .of(entry.ply.color)
+        .at_ply(ply)
+        .on(square);
+    report.fen = Some(before.fen());
+    Some(Held {
+        report,
+        ply,
+        square: origin,
+        due: desk.acts.judged_at(desk.now()),
+    })
+}
+
+/// The legal moves of the piece on a square to another one, in SAN.
+fn due_to(before: &State, from: Square, to: Square) -> Vec<String> {
+    let moves = before.legal_moves().into_iter();
+    moves
+        .filter(|m| !m.is_castle() && m.from() == Some(from) && m.to() == to)
+        .map(|m| before.san(m))
+        .collect()
+}
+
+/// The legal moves of the piece on a square, or captures of it, in SAN.
+fn due_with(before: &State, square: Square) -> Vec<String> {
+    let own = before.board().color_at(square) == Some(before.turn());
+    before
+        .legal_moves()
+        .into_iter()
+        .filter(|m| {
+            if own {
+                m.from() == Some(square)
+            } else {
+                m.to() == square && !m.is_castle()
+            }
+        })
+        .map(|m| before.san(m))
+        .collect()
+}

@@ -1,0 +1,432 @@
+//! A quiet board that no single legal move explains: a position was restored, or plies were played unobserved.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Color, Move};
+
+use super::Tracker;
+use super::finding::Finding;
+use super::hearing::Hearing;
+use super::node::{Node, NodeId, Played, Standing};
+use super::tree::Tree;
+use crate::events::{CorrectionReason, Doubt, Recovery};
+use crate::model::{
+    Cost, IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, REMEMBERED_PLIES, SEARCH_INTERVAL, SEVERAL,
+};
+use crate::position::State;
+use crate::position::lines::{self, Found};
+
+impl Tracker {
+    /// Drops the doubt about a reconstructed line if later play has proved it.
+    pub(super) fn weigh_doubt(&mut self) {
+        let Some(line) = &mut self.line else { return };
+        let tree = &line.tree;
+        // Plies that were made at the same time do not show whose turn it was.
+        let answers = |id: NodeId| {
+            let before = tree.node(id).parent.map(|before| tree.node(before).landed.at);
+            before.is_none_or(|landed| landed < tree.node(id).lifted_at)
+        };
+        let proves = |id: NodeId, doubt: &Doubt| {
+            let node = tree.node(id);
+            node.exact && doubt.is_dispelled_by(node.ply) && answers(id)
+        };
+        let plies = || core::iter::once(tree.root()).chain(tree.path(tree.tip()));
+        line.doubt.take_if(|doubt| plies().any(|id| proves(id, doubt)));
+    }
+
+    /// What speaks against a reconstructed line that is in doubt, if anything does: a piece stands where neither it nor any play
+    /// since has one, or something is unusual about what would be played next, of which all that is odd counts. Squares that
+    /// show nothing say no more than that pieces are in hands. With it comes how many plies would be played next.
+    pub(super) fn doubted(&self) -> Option<(Cost, usize)> {
+        let (line, doubt) = self.line.as_ref().and_then(|line| Some((line, line.doubt?)))?;
+        let (tree, best, model) = (&line.tree, line.tree.best(), self.model);
+        let stands = tree.node(best).differs & self.sensors.board().occupied();
+        let path = tree.path(best);
+        let told = tree.node(tree.tip()).ply.max(doubt.last);
+        let next = tree.node(best).ply.saturating_sub(told) as usize;
+        let before = path.iter().rev().nth(next).map_or_else(|| tree.root(), |id| *id);
+        let costs = tree.costs();
+        let strain = costs.of_plies(best) - costs.of_plies(before) - next * model.ply;
+        let after = path.iter().find(|id| tree.node(**id).ply > doubt.last);
+        let held = after.and_then(|first| self.held_since(*first, best)).is_some();
+        let against = strain + stands.count() * model.unexplained + usize::from(held) * model.unlikely;
+        (against >= model.odd).then_some((against, next))
+    }
+
+    /// Withdraws a reconstructed line if something has spoken against it for long enough, or several plies since have not
+    /// explained the board. Returns whether it did.
+    pub(super) fn refuted(&mut self, now: Timestamp) -> bool {
+        let known = self.gap_since.is_none() && !self.is_lost();
+        let doubt = self.line.as_ref().and_then(|line| line.doubt);
+        let Some((doubt, (against, next))) = doubt.zip(self.doubted()).filter(|_| known) else {
+            return false;
+        };
+        if next < SEVERAL && self.waits(now, self.quiet_since + self.model.rest) {
+            return false;
+        }
+        self.refutes(now, doubt.first, against as i64)
+    }
+
+    /// Withdraws a reconstructed line if `ply` is part of it, which `odds` speak against, and closes its gap as undecidable.
+    /// Returns whether it did.
+    pub(super) fn refutes(&mut self, now: Timestamp, ply: u32, odds: i64) -> bool {
+        let known = self.gap_since.is_none();
+        let is_doubted = |doubt: &mut Doubt| known && (doubt.first..=doubt.last).contains(&ply);
+        let Some(line) = &mut self.line else { return false };
+        let Some(doubt) = line.doubt.take_if(is_doubted) else {
+            return false;
+        };
+        let announced = line.tree.path(line.tree.tip());
+        let is_first = |id: &NodeId| line.tree.node(*id).ply == doubt.first;
+        let Some(first) = announced.into_iter().find(is_first) else {
+            return false;
+        };
+        self.retract(now, first, CorrectionReason::Recovered, odds);
+        self.lose_line(now);
+        // Announced at once: no gap is open that would be closed later.
+        self.gap_since = Some(doubt.from);
+        self.close_gap(now, Recovery::Undecidable);
+        true
+    }
+
+    /// Whether the clock agrees with the turn after that many plies from a position. It does not disagree unless it runs and
+    /// White's side is beyond doubt.
+    fn turn_fits(&self, now: Timestamp, turn: Color, plies: usize) -> bool {
+        let turn = if plies.is_multiple_of(2) { turn } else { !turn };
+        // Of an earlier time the clock says nothing.
+        let ahead = self.clock.reading().is_some_and(|(at, _)| at > now) && self.polled.is_none();
+        let sure = self.clock.running() == Some(true) && self.clock.is_sure() && !ahead;
+        let runs = self.clock.turn().filter(|_| sure);
+        runs.and_then(|side| self.clock.color_of(side))
+            .is_none_or(|color| color == turn)
+    }
+
+    /// Examines a quiet board that the line does not explain: an earlier position was restored, or plies were played
+    /// unobserved. Returns whether an explanation was found.
+    pub(super) fn examine(&mut self, now: Timestamp) -> bool {
+        let Some(line) = &self.line else { return false };
+        let (tree, searches) = (&line.tree, line.examined);
+        let tip = tree.tip();
+        let gap = self.gap_since.is_some();
+        let explained = searches > MAX_UNSEEN_PLIES || tree.node(tip).differs.is_empty();
+        if self.disturbed || (!gap && tree.best() != tip) || explained {
+            return false;
+        }
+        // A piece that has moved since the dump may still be on its way.
+        let seen_at_once = gap && self.quiet_since <= self.sensors.dumped_at();
+        let rest = if seen_at_once {
+            self.model.pause
+        } else {
+            self.model.rest
+        };
+        if self.waits(now, self.quiet_since + rest) {
+            return false;
+        }
+        if self.is_lost() && !gap {
+            // The next moves will show where play goes on from.
+            return false;
+        }
+        // The same board need not be searched twice, unless a press has come since.
+        let plies = searches + 1;
+        if plies <= MAX_UNSEEN_PLIES {
+            self.note_examined(plies);
+            if (plies == 1 && !gap && self.restored(now))
+                || self.went_on(now, tip, plies)
+                || self.unseen(now, tip, plies)
+            {
+                return true;
+            }
+            // Lines with one more ply are searched for in another call, so that no call takes long.
+            self.wake_at(now + SEARCH_INTERVAL);
+            return false;
+        }
+        // In a gap, it is more credible that a position was reached again by play than that it was restored.
+        if gap && self.restored(now) {
+            return true;
+        }
+        if gap && !self.is_lost() {
+            // The board is judged once more, now for a position from which play goes on.
+            self.lose_line(now);
+            return true;
+        }
+        if let Hearing::Suspect(since) = self.hearing
+            && !gap
+            && self.unexplained() > IN_HANDS
+        {
+            // Reports were lost, and no line leads here. Where the memory does not come, that counts as a gap.
+            let given_up = since + self.model.patience;
+            if now >= given_up {
+                self.gap_since = Some(self.quiet_since);
+                return true;
+            }
+            self.wake_at(given_up);
+        }
+        false
+    }
+
+    /// Takes back the plies after an earlier position of the line, if that position stands on the board again, and it costs
+    /// less than to leave unexplained what does. Returns whether it does.
+    fn restored(&mut self, now: Timestamp) -> bool {
+        let Some(line) = &self.line else { return false };
+        let (tree, model, passed) = (&line.tree, self.model, line.passed.len());
+        let announced = tree.path(tree.tip());
+        let root = &tree.node(tree.root()).state;
+        let states = announced.iter().map(|id| &tree.node(*id).state);
+        let states: Vec<&State> = line.passed.iter().chain([root]).chain(states).collect();
+        // The start position may be that of the next game.
+        let oldest = passed.min(passed.saturating_sub(REMEMBERED_PLIES).max(1));
+        let restored = |left: &usize| states[*left].board() == self.sensors.board();
+        let Some(left) = (oldest..states.len() - 1).rev().find(restored) else {
+            return false;
+        };
+        let price = tree.withdrawals(&announced)[left.saturating_sub(passed)]
+            + passed.saturating_sub(left) * model.unlikely;
+        let unexplained = tree.node(tree.tip()).differs.count() * model.unexplained;
+        if price >= unexplained {
+            return false;
+        }
+        let odds = unexplained as i64 - price as i64;
+        // In a gap, the clock must agree, and what was pressed is not taken back. Where more was taken back than is left, the
+        // pieces were set up again for a game that begins alike.
+        let pressed = announced.iter().rposition(|id| tree.node(*id).completed);
+        let fits = left
+            >= pressed
+                .map_or(0, |at| passed + at + 1)
+                .max(states.len() - 1 - left);
+        if self.gap_since.is_some() && !(fits && self.turn_fits(now, states[left].turn(), 0)) {
+            return false;
+        }
+        if let Some(first) = left.checked_sub(passed).map(|at| announced[at]) {
+            let reason = withdrawal_of(&tree.node(first).played);
+            self.retract(now, first, reason, odds);
+            return true;
+        }
+        let state = states[left].clone();
+        let Some(line) = &mut self.line else { return false };
+        line.passed.truncate(left);
+        line.tree = Tree::new(model, state, u32::try_from(left).unwrap_or(u32::MAX), now);
+        line.tree.update(&self.sensors, now);
+        self.tell(now, CorrectionReason::Takeback, Some(odds));
+        true
+    }
+
+    /// Adds `plies` plies that were played unobserved, the first of them in the place of `last`, if its piece may have been
+    /// on its way when the gap began. Returns whether exactly one such line leads to what stands on the board.
+    fn went_on(&mut self, now: Timestamp, last: NodeId, plies: usize) -> bool {
+        let Some(tree) = self.tree() else { return false };
+        let node = tree.node(last);
+        let in_hand = self.gap_since.is_some() && !node.completed && node.standing == Standing::Announced;
+        let (Some(before), Played::Move(m)) = (node.parent.filter(|_| in_hand), node.played) else {
+            return false;
+        };
+        let goes_on = |other: &Move| other.from() == m.from() && other.to() != m.to();
+        let others: Vec<Move> = tree
+            .node(before)
+            .state
+            .legal_moves()
+            .into_iter()
+            .filter(goes_on)
+            .collect();
+        // All of them together take no longer than one search.
+        let budget = MAX_POSITIONS / others.len().max(1);
+        let mut lines = others.into_iter().filter_map(|first| {
+            let state = tree.node(before).state.after(first);
+            let found = lines::between(&state, self.sensors.board(), Bitboard::FULL, plies - 1, budget);
+            (found != Found::Nothing).then(|| found.preceded_by(first))
+        });
+        match (lines.next(), lines.next()) {
+            (Some(found), None) => self.infer(now, before, plies, found),
+            _ => false,
+        }
+    }
+
+    /// Adds `plies` plies after `from` that were played unobserved, if exactly one line of that length leads to what stands
+    /// on the board. Returns whether it does.
+    fn unseen(&mut self, now: Timestamp, from: NodeId, plies: usize) -> bool {
+        let Some(node) = self.tree().map(|tree| tree.node(from)) else {
+            return false;
+        };
+        // Where all was reported, no piece can have left or reached a square that showed no change.
+        let within = if self.gap_since.is_some() || !self.hearing.is_sure() {
+            Bitboard::FULL
+        } else {
+            self.sensors.touched_since(node.landed.at)
+        };
+        let found = lines::between(&node.state, self.sensors.board(), within, plies, MAX_POSITIONS);
+        if found == Found::Nothing {
+            return false;
+        }
+        let infers = self.infer(now, from, plies, found);
+        if !infers {
+            // Longer lines from here are less credible than these. A press may still come, or was forgotten.
+            self.note_examined(MAX_UNSEEN_PLIES);
+        }
+        infers
+    }
+
+    /// Adds the plies that were found after `from` unless something speaks against them. Returns whether it did.
+    fn infer(&mut self, now: Timestamp, from: NodeId, plies: usize, found: Found) -> bool {
+        let (moves, any_order) = match found {
+            Found::Only(moves) => (moves, false),
+            Found::AnyOrder(moves) => (moves, true),
+            Found::Nothing | Found::Several => return false,
+        };
+        let Some(node) = self.tree().map(|tree| tree.node(from)) else {
+            return false;
+        };
+        let (since, fits) = (node.since, self.turn_fits(now, node.state.turn(), plies));
+        if !fits || self.leaves_out_what_was_seen(now, from, &moves) {
+            return false;
+        }
+        if self.playback.is_some_and(|playback| playback.goes_on) {
+            // It may have been a moment of a motion: the rest of the record tells.
+            self.note_examined(MAX_UNSEEN_PLIES + 1);
+            return true;
+        }
+        let Some(tree) = self.tree() else { return false };
+        let left = tree.node(tree.tip()).differs.count() * self.model.unexplained;
+        if let Some(on_its_way) = tree.path(tree.tip()).into_iter().find(|id| *id > from) {
+            let odds = left as i64 - (plies * self.model.ply) as i64;
+            self.retract(now, on_its_way, CorrectionReason::Recovered, odds);
+        }
+        let gap = self.gap_since;
+        let Some(line) = &mut self.line else { return false };
+        // A candidate from single moves is one of these moves, or wrong.
+        let candidate = |node: &Node| node.standing == Standing::Candidate;
+        while let Some(other) = line.tree.find_after(from, candidate) {
+            line.tree.remove(other);
+        }
+        let mut parent = from;
+        for m in moves {
+            let played = Played::Move(m);
+            let state = line.tree.node(parent).state.after(m);
+            parent = match line.tree.find_child(parent, played) {
+                Some(known) => known,
+                None => line.tree.add(parent, played, state, None, &self.sensors, now),
+            };
+            let node = line.tree.node_mut(parent);
+            node.inferred = true;
+            node.any_order = any_order;
+        }
+        let last = line.tree.node(parent).ply;
+        let doubt = Doubt {
+            from: gap.unwrap_or(since),
+            first: line.tree.node(from).ply + 1,
+            last,
+        };
+        line.lost = None;
+        // A line reconstructed after one that is still in doubt is withdrawn with it.
+        line.doubt = Some(line.doubt.map_or(doubt, |before| Doubt { last, ..before }));
+        self.close_gap(now, Recovery::Inferred);
+        true
+    }
+
+    /// Whether a line over a gap leaves out a ply that the board showed before the gap, and another line that has it leads to
+    /// the board too.
+    fn leaves_out_what_was_seen(&self, now: Timestamp, from: NodeId, moves: &[Move]) -> bool {
+        let Some((line, gap)) = self.line.as_ref().zip(self.gap_since) else {
+            return false;
+        };
+        let nodes = line.tree.nodes().iter();
+        let mut seen = nodes.filter(|node| {
+            let left_out = !matches!(node.played, Played::Move(m) if moves.contains(&m));
+            node.parent == Some(from) && node.exact && node.landed.at <= gap && left_out
+        });
+        let board = self.sensors.board();
+        // All of them together take no longer than one search.
+        let budget = MAX_POSITIONS / moves.len().max(1);
+        seen.any(|node| {
+            (1..=moves.len()).any(|plies| {
+                self.turn_fits(now, node.state.turn(), plies)
+                    && lines::between(&node.state, board, Bitboard::FULL, plies, budget) != Found::Nothing
+            })
+        })
+    }
+
+    /// Withdraws the last plies before a gap that began at `from` if they were not confirmed, and it costs less than to leave
+    /// unexplained where the piece of the first one has gone. Nothing will confirm them now.
+    fn withdraw_unconfirmed(&mut self, now: Timestamp, from: Timestamp) {
+        let Some(tree) = self.tree() else { return };
+        let model = self.model;
+        let announced = tree.path(tree.tip()).into_iter().rev();
+        let open = |id: &NodeId| tree.node(*id).standing != Standing::Confirmed;
+        let Some(first) = announced.take_while(open).last() else {
+            return;
+        };
+        let node = tree.node(first);
+        let gone = match node.played {
+            Played::Move(m) => self.sensors.differing(node.state.board()).contains(m.to()),
+            Played::Irregular(_) | Played::Root => true,
+        };
+        let regular = matches!(node.played, Played::Move(_));
+        let stood = regular && node.exact && from.saturating_duration_since(node.since) >= model.put_right;
+        let price = if stood { model.unlikely } else { model.withdrawn };
+        let odds = (usize::from(gone) * model.unexplained) as i64 - price as i64;
+        if odds > 0 {
+            self.retract(now, first, CorrectionReason::Recovered, odds);
+        }
+    }
+
+    /// The board stands as it did before a gap. Unless that is just a moment of a motion, nothing was played in the gap.
+    pub(super) fn nothing_was_missed(&mut self, now: Timestamp) {
+        let stood = self.quiet_since + self.model.pause;
+        if now >= stood || self.sensors.dumped_at() == now {
+            self.close_gap(now, self.recovery_as_it_stood(now));
+        } else if self.gap_since.is_some() {
+            self.wake_at(stood);
+        }
+    }
+
+    /// What is known of a gap after which the board stands as before, and nothing else tells of it: most likely that
+    /// nothing was played. At a start position, games may have been.
+    pub(super) fn recovery_as_it_stood(&self, now: Timestamp) -> Recovery {
+        let starts = self
+            .line
+            .as_ref()
+            .is_some_and(|line| line.tree.node(line.tree.tip()).ply == 0);
+        let time = self
+            .gap_since
+            .is_some_and(|since| now > since + self.model.patience);
+        if starts && time {
+            Recovery::Undecidable
+        } else {
+            Recovery::Inferred
+        }
+    }
+
+    /// Closes the gap, if one is open, and announces how.
+    pub(super) fn close_gap(&mut self, now: Timestamp, by: Recovery) {
+        if let Some(from) = self.gap_since.take() {
+            if by == Recovery::Undecidable {
+                self.withdraw_unconfirmed(now, from);
+            } else {
+                self.set_checkpoint(now);
+            }
+            self.announce_recovered(now, by, 0, from);
+        }
+    }
+
+    /// Announces how a gap that began then was closed, and how many changes of squares the memory held.
+    pub(super) fn announce_recovered(
+        &mut self,
+        to: Timestamp,
+        by: Recovery,
+        changes: usize,
+        from: Timestamp,
+    ) {
+        let recovered = Finding::Recovered {
+            by,
+            changes,
+            from,
+            to,
+        };
+        self.announce(to, recovered);
+    }
+}
+
+/// Why a ply is withdrawn when the placement before it is restored.
+pub(super) fn withdrawal_of(played: &Played) -> CorrectionReason {
+    match played {
+        Played::Irregular(_) => CorrectionReason::IllegalRestored,
+        Played::Move(_) | Played::Root => CorrectionReason::Takeback,
+    }
+}

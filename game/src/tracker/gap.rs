@@ -1,0 +1,463 @@
+//! What happened while the board could not be heard, read from its own memory.
+
+use core::time::Duration;
+
+use kiebitz_hardware::{Session, Timestamp};
+use kiebitz_protocol::{Dump, Element, Field};
+
+use super::Tracker;
+use super::finding::Finding;
+use super::hearing::{Hearing, Polled, Unheard};
+use super::late::Late;
+use super::playback::Playback;
+use super::rewind::Checkpoint;
+use super::sensors::Sensors;
+use crate::events::{Recovery, SensorChange};
+use crate::model::{IN_HANDS, MAX_GAME_AGE};
+use crate::tracker::memory::{self, last_start};
+
+/// Longest wait for the memory after it was requested: as long as a session waits for it, and a little more.
+const ANSWER_WITHIN: Duration = Session::MAX_ANSWER_TIME.saturating_add(Duration::from_secs(1));
+
+/// A polled board cannot date what it recorded before its first poll; the start of that stretch is given as this time.
+const UNKNOWN_START: Timestamp = Timestamp::from_micros(0);
+
+impl Tracker {
+    /// The port closed: a gap begins.
+    pub(super) fn begin_gap(&mut self, now: Timestamp) {
+        self.disturbed = true;
+        self.play_late(now);
+        self.memory_requested_at = None;
+        if self.hearing.unheard().is_some_and(|unheard| unheard.rewinds) {
+            self.hearing.stop_waiting();
+        }
+        let polled = self.polled.take().map(|polled| polled.known_until);
+        let heard_until = polled.unwrap_or_else(|| self.heard_until(now));
+        self.clock.stop_listening();
+        // Where reports were lost, more is missing than what is played from now on.
+        let known = self.checkpoint().filter(|_| self.hearing.suspected().is_some());
+        let known_until = known.map_or(heard_until, |known| known.at);
+        self.gap_since.get_or_insert(known_until);
+        // What a dump showed since the port opened is not judged without the memory.
+        if let Some(unheard) = self.hearing.unheard() {
+            self.sensors = unheard.before.clone();
+        }
+        let (before, halted, suspected) = (&self.sensors, self.clock.halted(), self.hearing.suspected());
+        self.hearing.lose(|| Unheard {
+            heard_until,
+            clock_until: now,
+            before: before.clone(),
+            halted,
+            suspected,
+            ..Unheard::default()
+        });
+    }
+
+    /// Until when a board was heard whose port closes: while the clock runs, a reading of it comes every second.
+    fn heard_until(&self, now: Timestamp) -> Timestamp {
+        let runs = self.clock.running() == Some(true);
+        let read = self.clock.reading().filter(|_| runs).map(|(at, _)| at);
+        read.map_or(now, |read| {
+            read.max(self.quiet_since).max(self.sensors.dumped_at()).min(now)
+        })
+    }
+
+    /// The host has requested the memory. Without a gap, it did so because reports were lost.
+    pub(super) fn memory_requested(&mut self, now: Timestamp) {
+        self.memory_requested_at = Some(now);
+        let within = now + ANSWER_WITHIN;
+        match &mut self.hearing {
+            Hearing::AwaitingMemory(_, until) => *until = within,
+            Hearing::Sure | Hearing::Suspect(_) => {
+                let known = self.gap_since.is_none();
+                if let Some(unheard) = known.then(|| self.rewinding()).flatten() {
+                    self.hearing = Hearing::AwaitingMemory(Box::new(unheard), within);
+                } else {
+                    // With nothing to go back to, the next dump shows what was lost.
+                    self.disturbed = true;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What is unheard when the memory is requested while the port is open, as it is when reports were lost: the line then
+    /// goes back to the last checkpoint.
+    fn rewinding(&self) -> Option<Unheard> {
+        let line = self.line.as_ref()?;
+        let checkpoint = line.checkpoint.as_ref()?;
+        let suspected = self.hearing.suspected();
+        (line.passed.len() >= checkpoint.passed).then(|| Unheard::since(checkpoint, suspected))
+    }
+
+    /// Whether judgement still waits for the board's memory. When the wait is over, what the board has shown since the port
+    /// opened is judged without it.
+    pub(super) fn waits_for_memory(&mut self, now: Timestamp) -> bool {
+        let Hearing::AwaitingMemory(_, until) = self.hearing else {
+            return false;
+        };
+        if self.waits(now, until) {
+            return true;
+        }
+        if let Some(unheard) = self.hearing.stop_waiting() {
+            self.judge_reports(now, unheard);
+        }
+        false
+    }
+
+    /// Judges what the board has shown since the port opened, in order, each report as of its time: what was played since
+    /// was not missed.
+    fn judge_reports(&mut self, now: Timestamp, unheard: Unheard) {
+        let shown = self.sensors.clone();
+        let first = unheard
+            .first_dump
+            .filter(|(at, _)| !shown.has_forgotten_since(*at));
+        let reports: Vec<SensorChange> = first
+            .map(|(opened, _)| shown.changes_since(opened).copied().collect())
+            .unwrap_or_default();
+        let Some((opened, dump)) = first.filter(|_| !unheard.rewinds && !reports.is_empty()) else {
+            self.judge_squares(now);
+            return;
+        };
+        let disturbed = core::mem::replace(&mut self.disturbed, false);
+        self.playback = Some(Playback::new(now, false));
+        self.sensors = unheard.before;
+        self.sensors.set_all(opened, &dump);
+        self.squares_changed(opened);
+        for report in reports {
+            self.decide_when_due(report.when.at);
+            if self.sensors.show(&report) {
+                self.squares_changed(report.when.at);
+            }
+            self.decide(report.when.at);
+        }
+        self.playback = None;
+        self.disturbed = disturbed;
+        // Result pieces are no reports.
+        self.sensors.set_all(shown.dumped_at(), shown.fields());
+        self.judge_squares(now);
+    }
+
+    /// Plays back what the memory holds of the gap.
+    pub(super) fn memory_received(&mut self, now: Timestamp, elements: &[Element]) {
+        // It holds what happened until it was requested.
+        let requested_at = self.memory_requested_at.take();
+        self.late = requested_at.map(|since| Late::after_memory(since, now, self.model));
+        let until = requested_at.unwrap_or(now);
+        let Some(unheard) = self.hearing.stop_waiting() else {
+            self.take_up_from_memory(now, until, elements);
+            return;
+        };
+        let uncertain = !unheard.alternatives.is_empty();
+        let unheard = unheard.likeliest(elements);
+        if let Some(line) = self.line.as_mut().filter(|_| uncertain) {
+            line.tree.update(&unheard.before, unheard.heard_until);
+            self.quiet_since = unheard.heard_until;
+            // A ply that stood long enough before the gap is announced or confirmed now.
+            self.wake = Some(unheard.heard_until);
+        }
+        let unheard = self.extend_back(unheard, elements);
+        match unheard.missed(elements).filter(|(_, missed)| !missed.is_empty()) {
+            Some((_, missed)) if unheard.rewinds => {
+                // What looked like a jolt is what was not reported.
+                if self.is_jolted() {
+                    self.steady(now);
+                }
+                self.rewind();
+                self.recover_gap(now, until, unheard, missed, Recovery::Memory);
+                self.tell_held(now);
+            }
+            Some((_, missed)) => {
+                let by = match memory::begins_with_power(elements, missed) {
+                    true => self.recovery_as_it_stood(now),
+                    false => Recovery::Memory,
+                };
+                self.recover_gap(now, until, unheard, missed, by);
+            }
+            None => self.judge_squares(now),
+        }
+    }
+
+    /// Judges what the board has shown since a gap; nothing else is known of the gap.
+    fn judge_squares(&mut self, now: Timestamp) {
+        self.squares_changed(now);
+        let last = self.sensors.recent().next_back().map(|change| change.when.at);
+        self.quiet_since = last.map_or(now, |last| last.min(now));
+    }
+
+    /// Extends a gap back to where the line and the memory agree, if reports were lost before the port closed: the memory
+    /// never held the last known placement, reports were suspected lost, or the placement made no sense.
+    fn extend_back(&mut self, unheard: Unheard, elements: &[Element]) -> Unheard {
+        let since = unheard.missed(elements);
+        // Where the board shows it still, the memory came damaged.
+        let dumped = unheard
+            .first_dump
+            .is_some_and(|(_, dump)| dump == *unheard.before.fields());
+        let shown = dumped || since.is_some_and(|(off, _)| off == 0);
+        let agrees = shown && self.hearing.suspected().is_none() && self.unexplained() <= IN_HANDS;
+        if agrees || unheard.rewinds {
+            return unheard;
+        }
+        let has = |checkpoint: &Checkpoint| {
+            let since = checkpoint.sensors.missed(elements, checkpoint.halted, None);
+            let since = since.filter(|(_, since)| !memory::begins_with_power(elements, since));
+            since.is_some_and(|(off, since)| off == 0 && memory::changes(since).next().is_some())
+        };
+        if !self.checkpoint().is_some_and(has) {
+            let agreed = self.earlier(unheard.heard_until).find(has);
+            let Some((line, agreed)) = self.line.as_mut().zip(agreed) else {
+                return unheard;
+            };
+            line.checkpoint = Some(agreed);
+        }
+        let (suspected, first_dump) = (unheard.suspected, unheard.first_dump);
+        self.checkpoint().map_or(unheard, |checkpoint| Unheard {
+            first_dump,
+            ..Unheard::since(checkpoint, suspected)
+        })
+    }
+
+    /// Takes up a game in progress from its start position, on a board that is heard for the first time: its memory holds
+    /// how it came to show what it does.
+    fn take_up_from_memory(&mut self, now: Timestamp, until: Timestamp, elements: &[Element]) {
+        let Some((at, start)) = last_start(&[None; Field::COUNT], elements) else {
+            return;
+        };
+        let since = &elements[at + 1..];
+        if self.line.is_some() || since.is_empty() || since.contains(&Element::PowerUp) {
+            return;
+        }
+        let known = self.sensors.known();
+        let shown = *self.sensors.fields();
+        let (announced, sensors) = (self.findings.len(), self.sensors.clone());
+        let from = until.saturating_sub(MAX_GAME_AGE);
+        self.playback = Some(Playback::new(now, true));
+        let began = self.gap_since.take();
+        self.sensors = Sensors::default();
+        self.sensors.set_all(from, &start);
+        self.squares_changed(from);
+        self.decide(from);
+        self.play_back(from, until, since);
+        self.playback = None;
+        if known {
+            self.sensors.set_all(until, &shown);
+            self.squares_changed(until);
+            if self.unexplained_now() > IN_HANDS {
+                // The memory is about something else.
+                self.findings.truncate(announced);
+                self.sensors = sensors;
+                self.line = None;
+                self.gap_since = began;
+                return;
+            }
+        }
+        if let Some(from) = began {
+            self.announce_recovered(now, Recovery::Memory, since.len(), from);
+        }
+    }
+
+    /// Keeps what a polled board had to report from before the gap, until the next answer tells of the gap itself: on its
+    /// own it says nothing of it, not even that nothing was played. Returns false if no answer is awaited.
+    pub(super) fn keep_from_before(&mut self, elements: &[Element]) -> bool {
+        let unheard = self.hearing.unheard_mut();
+        unheard
+            .map(|unheard| unheard.from_before.extend(elements))
+            .is_some()
+    }
+
+    /// Keeps a dump of a polled board that shows more than the board has told: the next answer may tell of that, in order.
+    /// Returns false if it is to be taken in now.
+    pub(super) fn keep_dump(&mut self, dump: &Dump) -> bool {
+        let awaits = self.hearing.unheard().is_none() && self.sensors.known();
+        let Some(polled) = self.polled.as_mut().filter(|_| awaits) else {
+            return false;
+        };
+        let more = dump != self.sensors.fields();
+        polled.dump = more.then_some(*dump);
+        more
+    }
+
+    /// Takes in what a dump has shown that was kept, on the squares that the answer after it does not tell of.
+    fn take_in_kept(&mut self, at: Timestamp, mut dump: Dump, told: &[Element]) {
+        let before = *self.sensors.fields();
+        for (field, _) in memory::changes(told) {
+            dump[field.index()] = before[field.index()];
+        }
+        self.disturbed = false;
+        let changed = self.sensors.set_all(at, &dump);
+        self.check_dump(at, !changed);
+        if changed {
+            self.squares_changed(at);
+        }
+    }
+
+    /// Takes in what changed on a polled board since the last poll.
+    pub(super) fn changes_polled(
+        &mut self,
+        now: Timestamp,
+        elements: &[Element],
+        not_before: Timestamp,
+        not_after: Timestamp,
+    ) {
+        self.clock.presses_are_recorded();
+        let touched = self.polled.as_ref().and_then(|polled| polled.touched);
+        let polled = Polled {
+            known_until: not_after,
+            touched,
+            dump: None,
+        };
+        let kept = self.polled.replace(polled).and_then(|polled| polled.dump);
+        if let Some(mut unheard) = self.hearing.stop_waiting() {
+            // The first answer to what was asked after a gap holds all of it.
+            let mut missed = core::mem::take(&mut unheard.from_before);
+            missed.extend(elements);
+            if missed.is_empty() {
+                self.squares_changed(not_after);
+            } else if missed.contains(&Element::PowerUp) {
+                let shown = unheard.first_dump.is_some().then_some(*self.sensors.fields());
+                self.sensors = unheard.before;
+                let began = self.gap_since.take();
+                self.play_back_polled(now, (unheard.heard_until, not_after), &missed);
+                self.gap_since = self.gap_since.and(began);
+                if let Some(shown) = shown {
+                    self.sensors.set_all(not_after, &shown);
+                    self.squares_changed(not_after);
+                }
+            } else {
+                self.recover_gap(now, not_after, unheard, &missed, Recovery::Memory);
+            }
+        } else if not_before == UNKNOWN_START {
+            self.take_up_from_memory(now, not_after, elements);
+        } else {
+            let from = not_before.max(self.quiet_since);
+            if let Some(dump) = kept.filter(|_| !elements.contains(&Element::PowerUp)) {
+                self.take_in_kept(from, dump, elements);
+            }
+            self.play_back_polled(now, (from, not_after.max(from)), elements);
+        }
+    }
+
+    /// Plays back what a polled board has recorded between two times.
+    fn play_back_polled(
+        &mut self,
+        now: Timestamp,
+        (from, until): (Timestamp, Timestamp),
+        mut elements: &[Element],
+    ) {
+        self.playback = Some(Playback::new(now, false));
+        let mut touched = self.polled.as_ref().and_then(|polled| polled.touched);
+        let mut since = from;
+        if let Some(failed) = elements.iter().position(|element| *element == Element::PowerUp) {
+            let third = until.saturating_duration_since(from) / 3;
+            // Where nothing was recorded before, that does not mean that nothing happened.
+            if memory::changes(&elements[..failed]).next().is_some() {
+                self.play_back_by(from, from + third, &elements[..failed], &mut touched);
+            }
+            since = until.saturating_sub(third);
+            elements = self.lost_power(from, since, &elements[failed..]);
+            // It may have found them just before it answered.
+            self.quiet_since = until;
+            touched = None;
+        }
+        if until > since + self.model.patience {
+            // A game may have ended meanwhile.
+            let with_clock = self.clock.running().is_some();
+            self.play_back_games(since, until, elements, None, with_clock);
+            touched = None;
+        } else {
+            self.play_back_by(since, until, elements, &mut touched);
+        }
+        if let Some(polled) = &mut self.polled {
+            polled.touched = touched;
+        }
+        self.playback = None;
+    }
+
+    /// A polled board was without power after `from`: anything may have been played until it listed the pieces that it
+    /// found, at about `at`. Returns what has changed since.
+    fn lost_power<'e>(&mut self, from: Timestamp, at: Timestamp, elements: &'e [Element]) -> &'e [Element] {
+        self.clock.stop_listening();
+        self.gap_since.get_or_insert(from);
+        let (found, since) = memory::found(elements);
+        self.sensors.set_all(at, &found);
+        self.disturbed = false;
+        self.joining = None;
+        self.squares_changed(at);
+        self.decide(at);
+        since
+    }
+
+    /// Plays back all that happened in a gap, from the placement before it on. `by`: what tells of its beginning.
+    fn recover_gap(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        unheard: Unheard,
+        missed: &[Element],
+        by: Recovery,
+    ) {
+        let changes = memory::changes(missed).count();
+        let from = unheard.heard_until;
+        let told = self.findings.len();
+        // Of an earlier gap that stays open it says nothing.
+        if self.gap_since.is_none_or(|began| began >= from) {
+            self.announce_recovered(now, by, changes, from);
+        }
+        let shown = *self.sensors.fields();
+        let reading = self.clock.reading().filter(|(at, _)| *at > unheard.clock_until);
+        let dumped = unheard.first_dump.is_some();
+        let board_known = dumped || unheard.rewinds;
+        let clock_until = unheard.clock_until;
+        self.forget_presses_after(clock_until);
+        self.sensors = unheard.before;
+        self.hearing.trust();
+        self.playback = Some(Playback::new(now, true));
+        let began = self.gap_since.take_if(|began| *began >= from);
+        let pressed = missed
+            .iter()
+            .any(|element| matches!(element, Element::ClockTime { .. }));
+        // A clock that nobody pressed may have been stopped all the time; else it was stopped after the last press.
+        let last = until.saturating_sub((until.saturating_duration_since(from) / 3).min(self.model.patience));
+        let stopped_since = self.clock.stopped_since().map(|since| since.max(from).min(last));
+        let stopped_since = match stopped_since {
+            Some(since) if pressed && since <= clock_until => reading.map(|_| last),
+            since => since,
+        };
+        let with_clock = unheard.halted.is_some() || self.clock.running().is_some() || pressed;
+        // What stood before the gap went on standing until hands moved it.
+        self.wake = Some(from);
+        self.play_back_games(from, until, missed, stopped_since, with_clock);
+        self.playback = None;
+        self.set_checkpoint(until);
+        if dumped {
+            self.sensors.set_all(until, &shown);
+        }
+        // Changes that no line leads to do not tell what was played.
+        if changes > 0
+            && self.line.is_none()
+            && let Some((_, Finding::Recovered { by, .. })) = self.findings.get_mut(told)
+        {
+            *by = Recovery::Undecidable;
+        }
+        // A piece may be in the air; if more squares are unexplained, the memory did not cover the gap.
+        self.gap_since = self
+            .gap_since
+            .or_else(|| began.filter(|_| board_known && self.unexplained_now() > IN_HANDS));
+        if let Some(reading) = reading {
+            self.clock.restore(reading);
+        }
+        self.squares_changed(until);
+    }
+
+    /// The number of squares on which the best reading differed from the board when the readings were last measured.
+    pub(super) fn unexplained(&self) -> usize {
+        self.tree()
+            .map_or(0, |tree| tree.node(tree.best()).differs.count())
+    }
+
+    /// The same for the board as the sensors show it now.
+    fn unexplained_now(&self) -> usize {
+        let best = self.tree().map(|tree| tree.node(tree.best()));
+        best.map_or(0, |best| self.sensors.differing(best.state.board()).count())
+    }
+}

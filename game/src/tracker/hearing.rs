@@ -1,0 +1,169 @@
+//! How a board is heard: live, with reports that were lost, or not at all, until its own memory may tell what happened.
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_protocol::{Dump, Element};
+
+use super::rewind::Checkpoint;
+use super::sensors::Sensors;
+use crate::clock::Side;
+
+/// How a board is heard.
+#[derive(Debug, Default)]
+pub(super) enum Hearing {
+    /// It tells all that happens.
+    #[default]
+    Sure,
+    /// Reports were lost: when the first sign of it came. The board's memory may still have them.
+    Suspect(Timestamp),
+    /// The port is closed.
+    Away(Box<Unheard>),
+    /// The port is open, and the board's memory may come until then. What it shows is not judged before.
+    AwaitingMemory(Box<Unheard>, Timestamp),
+}
+
+/// What is kept while the board's memory may still come, to find in it what was not heard.
+#[derive(Debug, Default)]
+pub(super) struct Unheard {
+    /// Until then everything was heard: as long as a board was that went away, or until the last checkpoint or answer.
+    pub(super) heard_until: Timestamp,
+    /// Until then the clock was heard.
+    pub(super) clock_until: Timestamp,
+    /// What the sensors showed then.
+    pub(super) before: Sensors,
+    /// What else they may have shown, where the last announced plies were not confirmed.
+    pub(super) alternatives: Vec<Sensors>,
+    /// The side whose clock was not running, and its time in seconds.
+    pub(super) halted: Option<(Side, u32)>,
+    /// What stood before the pieces were set up for that game, where nothing else is known of before.
+    pub(super) cleared: Option<Dump>,
+    /// When the first sign of lost reports had come before.
+    pub(super) suspected: Option<Timestamp>,
+    /// The port was open and single reports were lost: the line goes back to a checkpoint when the memory comes.
+    pub(super) rewinds: bool,
+    /// The first dump since the port opened again, and when it came.
+    pub(super) first_dump: Option<(Timestamp, Dump)>,
+    /// What a polled board has answered to what it was asked before.
+    pub(super) from_before: Vec<Element>,
+}
+
+/// What is known of a board that reports changes only when it is polled.
+#[derive(Debug)]
+pub(super) struct Polled {
+    /// All that happened on the board until then is known.
+    pub(super) known_until: Timestamp,
+    /// Whose piece was touched last at the end of its last answer; see [`times`](crate::tracker::memory::pace::times).
+    pub(super) touched: Option<bool>,
+    /// A dump that shows more than was told: what its next answer does not tell of was lost.
+    pub(super) dump: Option<Dump>,
+}
+
+impl Hearing {
+    /// Whether it tells all that happens.
+    pub(super) const fn is_sure(&self) -> bool {
+        matches!(self, Self::Sure)
+    }
+
+    /// When the first sign of lost reports came.
+    pub(super) fn suspected(&self) -> Option<Timestamp> {
+        match self {
+            Self::Sure => None,
+            Self::Suspect(since) => Some(*since),
+            Self::Away(unheard) | Self::AwaitingMemory(unheard, _) => unheard.suspected,
+        }
+    }
+
+    /// What to find in the board's memory when it comes.
+    pub(super) fn unheard(&self) -> Option<&Unheard> {
+        match self {
+            Self::Sure | Self::Suspect(_) => None,
+            Self::Away(unheard) | Self::AwaitingMemory(unheard, _) => Some(unheard),
+        }
+    }
+
+    pub(super) fn unheard_mut(&mut self) -> Option<&mut Unheard> {
+        match self {
+            Self::Sure | Self::Suspect(_) => None,
+            Self::Away(unheard) | Self::AwaitingMemory(unheard, _) => Some(unheard),
+        }
+    }
+
+    /// A sign of lost reports has come.
+    pub(super) fn suspect(&mut self, now: Timestamp) {
+        if self.is_sure() {
+            *self = Self::Suspect(now);
+        }
+    }
+
+    /// What reports were lost before says nothing any more.
+    pub(super) fn trust(&mut self) {
+        match self {
+            Self::Sure => {}
+            Self::Suspect(_) => *self = Self::Sure,
+            Self::Away(unheard) | Self::AwaitingMemory(unheard, _) => unheard.suspected = None,
+        }
+    }
+
+    /// The memory is not awaited any longer, or has come. Returns what to find in it.
+    pub(super) fn stop_waiting(&mut self) -> Option<Unheard> {
+        let heard = self.suspected().map_or(Self::Sure, Self::Suspect);
+        match core::mem::replace(self, heard) {
+            Self::Sure | Self::Suspect(_) => None,
+            Self::Away(unheard) | Self::AwaitingMemory(unheard, _) => Some(*unheard),
+        }
+    }
+
+    /// The port has closed. If it opens and closes again before the memory has come, the same is unheard as before.
+    pub(super) fn lose(&mut self, unheard: impl FnOnce() -> Unheard) {
+        let unheard = self.stop_waiting().unwrap_or_else(unheard);
+        *self = Self::Away(Box::new(Unheard {
+            first_dump: None,
+            ..unheard
+        }));
+    }
+
+    /// The port is open again, and a dump has come. The memory may come until then, unless it is awaited already.
+    pub(super) fn dump_received(&mut self, now: Timestamp, dump: &Dump, until: Timestamp) {
+        *self = match core::mem::take(self) {
+            Self::Away(unheard) => Self::AwaitingMemory(unheard, until),
+            heard => heard,
+        };
+        if let Some(unheard) = self.unheard_mut() {
+            unheard.first_dump.get_or_insert((now, *dump));
+        }
+    }
+}
+
+impl Unheard {
+    /// For reports that were lost after a checkpoint.
+    pub(super) fn since(checkpoint: &Checkpoint, suspected: Option<Timestamp>) -> Self {
+        Self {
+            heard_until: checkpoint.at,
+            clock_until: checkpoint.at,
+            before: checkpoint.sensors.clone(),
+            halted: checkpoint.halted,
+            suspected,
+            rewinds: true,
+            ..Self::default()
+        }
+    }
+
+    /// What the memory has after it, as [`Sensors::missed`] finds it.
+    pub(super) fn missed<'e>(&self, elements: &'e [Element]) -> Option<(usize, &'e [Element])> {
+        self.before.missed(elements, self.halted, self.cleared.as_ref())
+    }
+
+    /// Chooses among the alternatives the last one that the memory fits best.
+    pub(super) fn likeliest(mut self, elements: &[Element]) -> Self {
+        let halted = self.halted;
+        let off = |shown: &Sensors| {
+            shown
+                .missed(elements, halted, None)
+                .map_or(usize::MAX, |(off, _)| off)
+        };
+        let likeliest = self.alternatives.drain(..).rev().min_by_key(off);
+        if let Some(likeliest) = likeliest.filter(|other| off(other) <= off(&self.before)) {
+            self.before = likeliest;
+        }
+        self
+    }
+}

@@ -1,0 +1,178 @@
+//! A jolt: somebody ran into the table, and many pieces slid at once. Nothing that is on the board until they stand again
+//! as before is a move.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Board, Square, attacks};
+
+use super::Tracker;
+use super::finding::Finding;
+use super::node::{Node, NodeId};
+use super::sensors::Sensors;
+use crate::events::{CorrectionReason, Since};
+use crate::model::TWO_MOVES;
+
+impl Tracker {
+    /// Whether the pieces have been jolted and do not stand again as they did before.
+    pub(super) fn is_jolted(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| line.jolted)
+    }
+
+    /// Takes note of a jolt, or that the pieces stand as before it. Returns whether they are jolted now.
+    pub(super) fn follow_jolt(&mut self, now: Timestamp) -> bool {
+        if self.is_jolted() {
+            if self.stands_again() {
+                self.steady(now);
+            }
+            return self.is_jolted();
+        }
+        // After a result has been shown, the pieces are set up again.
+        let over = self.shown.is_some();
+        if over || self.recovering() || self.gap_since.is_some() || self.is_lost() {
+            return false;
+        }
+        let since = now.saturating_sub(self.model.rest);
+        let Some(line) = &mut self.line else { return false };
+        let tree = &line.tree;
+        let path = tree.path(tree.best());
+        let recent = path.iter().position(|id| tree.node(*id).landed.at >= since);
+        let (before, recent) = path.split_at(recent.unwrap_or(path.len()));
+        let stood = before.last().copied().unwrap_or_else(|| tree.root());
+        let slides = slides(tree.node(stood).state.board(), &self.sensors, since);
+        if more_were_placed(tree.node(stood).state.board(), &self.sensors, slides.len()) {
+            return false;
+        }
+        // What was played before the first piece slid is no part of it.
+        let played = recent
+            .iter()
+            .take_while(|id| comes_before(tree.node(**id), &slides))
+            .count();
+        let moves = recent.iter().take(played).map(|id| tree.node(*id));
+        let of_moves = moves.fold(Bitboard::EMPTY, |all, node| all | squares(node));
+        let slid = slides.iter().filter(|slide| !of_moves.contains(slide.to)).count();
+        let unexplained = |id: &NodeId| self.sensors.differing(tree.node(*id).state.board()).count();
+        let unexplained = path.iter().map(unexplained).min().unwrap_or(slid);
+        // Two players who castle and reply at once move three pieces.
+        let odds = (slid.min(unexplained) * self.model.unexplained) as i64 - self.model.reversed as i64;
+        if odds <= 0 {
+            return false;
+        }
+        line.jolted = true;
+        // What began with the jolt was no move.
+        if let Some(id) = recent.get(played).copied() {
+            self.retract(now, id, CorrectionReason::Recovered, odds);
+        }
+        self.announce(now, Finding::Jolted);
+        true
+    }
+
+    /// Whether the board shows a state of the line from before the jolt.
+    fn stands_again(&self) -> bool {
+        let Some(tree) = self.tree() else { return false };
+        let shown = |id: NodeId| tree.node(id).state.board() == self.sensors.board();
+        let (tip, best) = (tree.tip(), tree.best());
+        shown(tip) || (shown(best) && tree.path(best).contains(&tip))
+    }
+
+    /// Pieces that nobody puts back are left where they are. Returns whether play goes on without them.
+    pub(super) fn give_up_jolt(&mut self, now: Timestamp) -> bool {
+        if self.clock.running() == Some(false) {
+            return false;
+        }
+        if self.waits(now, self.quiet_since + self.model.patience) {
+            return false;
+        }
+        self.go_on_jolted(now)
+    }
+
+    /// The clock was started or pressed: play goes on, even if some pieces have not been put back.
+    pub(super) fn clock_after_jolt(&mut self, now: Timestamp) {
+        if self.is_jolted() && now >= self.quiet_since + self.model.rest {
+            self.go_on_jolted(now);
+        }
+    }
+
+    fn go_on_jolted(&mut self, now: Timestamp) -> bool {
+        let Some(line) = &mut self.line else { return false };
+        let tip = line.tree.tip();
+        let left = line.tree.node(tip).differs;
+        // Play goes on without some pieces, not without many. In a gap, anything may have been played: that is found out when it is closed.
+        if left.count() > TWO_MOVES && self.gap_since.is_none() {
+            return false;
+        }
+        // What stands there now is no move, whoever's turn it is.
+        line.tree.node_mut(tip).landed = Since::at(now);
+        self.steady(now);
+        true
+    }
+
+    pub(super) fn steady(&mut self, now: Timestamp) {
+        if let Some(line) = &mut self.line {
+            line.jolted = false;
+        }
+        self.announce(now, Finding::Steadied);
+    }
+}
+
+/// A piece that slid to a square beside its own.
+#[derive(Debug, Clone, Copy)]
+struct Slide {
+    from: Square,
+    to: Square,
+    /// When it was seen there.
+    at: Timestamp,
+}
+
+/// The pieces that have left their squares since then and appeared beside them.
+fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
+    let shown = sensors.board();
+    let moved = sensors.touched_since(since);
+    let mut taken = Bitboard::EMPTY;
+    let mut slides = Vec::new();
+    for square in moved {
+        let Some(piece) = before.piece_at(square) else {
+            continue;
+        };
+        if shown.piece_at(square) == Some(piece) {
+            continue;
+        }
+        // It was captured, and may have been laid down beside its square.
+        if shown.color_at(square) == Some(!piece.color) {
+            continue;
+        }
+        let beside = attacks::king_attacks(square) & moved & !taken;
+        let arrived = |to: &Square| shown.piece_at(*to) == Some(piece) && before.piece_at(*to) != Some(piece);
+        if let Some(to) = beside.into_iter().find(arrived) {
+            taken.add(to);
+            slides.push(Slide {
+                from: square,
+                to,
+                at: sensors.changed_at(to),
+            });
+        }
+    }
+    // King and rook that change places have castled.
+    let changes_places = |slide: &Slide| {
+        slides
+            .iter()
+            .any(|other| (other.from, other.to) == (slide.to, slide.from))
+    };
+    let (_, slides) = slides.iter().copied().partition::<Vec<_>, _>(changes_places);
+    slides
+}
+
+/// Whether more pieces have come to other squares than slid there: then they are being set up.
+fn more_were_placed(before: &Board, sensors: &Sensors, slid: usize) -> bool {
+    let placed = sensors.differing(before) & sensors.board().occupied();
+    placed.count() > 2 * slid
+}
+
+/// Whether a ply was made before any other piece slid.
+fn comes_before(node: &Node, slides: &[Slide]) -> bool {
+    let mut others = slides.iter().filter(|slide| !squares(node).contains(slide.to));
+    others.all(|slide| node.landed.at <= slide.at)
+}
+
+fn squares(node: &Node) -> Bitboard {
+    node.footprint
+        .map_or(Bitboard::EMPTY, |footprint| footprint.squares())
+}

@@ -1,0 +1,455 @@
+//! When a reading is credible enough to be announced, and when it must be taken back.
+//!
+//! There is no fixed wait. The press, the opponent's hand or the time for which the pieces have stood decides; how long
+//! they must have stood depends on what else the same piece could still do.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
+use shakmaty::{Bitboard, Color, Square};
+
+use super::Tracker;
+use super::examine::withdrawal_of;
+use super::node::{Node, NodeId, Played, Standing};
+use super::patience::can_take;
+use super::tree::Tree;
+use crate::events::{Caution, CompletedBy, CorrectionReason, Grounds, SettledBy};
+use crate::model::{A_FEW, IN_HANDS, MAX_CONCLUSIONS, REMEMBERED_PLIES, TWO_MOVES};
+
+/// Whether a reading may be announced.
+enum Ready {
+    /// It may, on these grounds.
+    Now(Grounds),
+    /// Not before then.
+    At(Timestamp),
+    /// Not as the board stands.
+    Not,
+}
+
+impl Tracker {
+    /// Draws every conclusion that is due at `now`, and determines when the next one may be due.
+    pub(super) fn decide(&mut self, now: Timestamp) {
+        for _ in 0..MAX_CONCLUSIONS {
+            self.wake = None;
+            if self.playback.is_none() && (self.waits_for_late(now) || self.waits_for_memory(now)) {
+                break;
+            }
+            if self.find_start(now) {
+                continue;
+            }
+            if self.is_jolted() && !self.give_up_jolt(now) {
+                break;
+            }
+            let concluded = self.give_up_gap(now)
+                || self.join(now)
+                || self.find_result(now)
+                || self.suspect_irregular(now)
+                || self.step_along_line(now)
+                || self.examine(now);
+            if !concluded {
+                break;
+            }
+        }
+    }
+
+    /// Takes one step along the line: announces, amends, withdraws or confirms a ply. Returns whether it did.
+    fn step_along_line(&mut self, now: Timestamp) -> bool {
+        let known = !self.may_miss_reports();
+        // Over a gap, plies may have led back to the same position.
+        let led_back = self.gap_since.is_some() && self.has_led_back();
+        let Some(line) = &mut self.line else { return false };
+        let tree = &line.tree;
+        let (tip, best) = (tree.tip(), tree.best());
+        if known && !led_back && tip == best && tree.node(tip).differs.is_empty() {
+            line.lost = None;
+            self.nothing_was_missed(now);
+        }
+        self.weigh_doubt();
+        if self.refuted(now) {
+            return true;
+        }
+        let Some(line) = &self.line else { return false };
+        let tree = &line.tree;
+        // After a gap, a single move that explains the board need not be the next ply: see examine().
+        let announced = tree.path(tip);
+        let reading = tree.path(best);
+        let common = announced.iter().zip(&reading).take_while(|(a, b)| a == b).count();
+        let unknown = self.gap_since.is_some() || line.lost.is_some();
+        if unknown && !reading.iter().skip(common).any(|id| tree.node(*id).inferred) {
+            return false;
+        }
+        if common < announced.len() {
+            let (announced, instead) = (announced[common], reading.get(common).copied());
+            return self.reconsider(now, announced, instead, best);
+        }
+        if let Some(next) = reading.get(common).copied() {
+            // A line that may be wrong has to explain what stands on the board before play goes on from it.
+            let wrong = !tree.node(next).inferred && self.doubted().is_some();
+            let ready = if wrong {
+                Ready::Not
+            } else {
+                self.readiness(now, next, best)
+            };
+            match ready {
+                Ready::Now(grounds) => {
+                    self.announce_made(now, next, grounds);
+                    return true;
+                }
+                Ready::At(at) => self.wake_at(at),
+                Ready::Not => {}
+            }
+        }
+        self.confirm_tip(now, tip) || self.close_old_plies(now)
+    }
+
+    /// Whether `next`, on the way to the best reading, can be announced.
+    fn readiness(&self, now: Timestamp, next: NodeId, best: NodeId) -> Ready {
+        let Some(tree) = self.tree() else {
+            return Ready::Not;
+        };
+        let node = tree.node(next);
+        let unexplained = tree.node(best).differs;
+        let differs = unexplained.count();
+        // What was left unexplained before says that something else was played, or that the pieces are being put away.
+        let before = |square: &Square| self.sensors.changed_at(*square) < node.lifted_at;
+        let left = unexplained.into_iter().filter(before).count();
+        // A king that the line does not have in the centre shows a result, or is being put away after that.
+        let shows = self.sensors.board().kings() & unexplained & Bitboard::CENTER;
+        if (differs > TWO_MOVES || left > IN_HANDS || shows.any()) && !node.inferred {
+            return Ready::Not;
+        }
+        // Where pieces are being set up, many stand on squares that do not read them yet.
+        if node.is_unread() && differs > 0 {
+            return Ready::Not;
+        }
+        let from = |at: Timestamp, grounds: Grounds| {
+            if now >= at {
+                Ready::Now(grounds)
+            } else {
+                Ready::At(at)
+            }
+        };
+        let wait = |rest: Duration, grounds: Grounds| from(node.since + rest, grounds);
+        let stand = |caution: Caution| {
+            let rest = caution.rest(self.model);
+            wait(rest, Grounds::Stood(rest, caution))
+        };
+        if node.inferred {
+            return Ready::Now(Grounds::OnlyLine);
+        }
+        // Where a dump shows what was not reported, the memory is asked for it.
+        let asked_by = node.landed.at + self.model.pause;
+        if node.landed.is_late() && now < asked_by {
+            return Ready::At(asked_by);
+        }
+        let clear_at = self.clear_at(tree, next, best);
+        if now < clear_at {
+            return Ready::At(clear_at);
+        }
+        if node.is_unread() && best == next && self.pressed_since(node.mover(), node.lifted_at).is_none() {
+            return stand(Caution::MayCastle);
+        }
+        if let Some(held) = self
+            .held_since(next, best)
+            .filter(|held| now < *held + self.model.doubt)
+        {
+            return Ready::At(held + self.model.doubt);
+        }
+        let fresh = unexplained & self.sensors.touched_since(node.lifted_at);
+        if !node.is_irregular() && self.shown_again(node, fresh) {
+            return stand(Caution::MayBeDrawn);
+        }
+        if best != next {
+            // A piece that is drawn on can look like a reply while it crosses a square. So the reply must stand as well,
+            // and longer if it hides the move before it.
+            let hidden = tree.path(best).iter().any(|id| tree.node(*id).hidden);
+            let at = tree.node(best).since + if hidden { self.model.pause } else { ONE_SCAN_APART };
+            let at = at.max(node.since + self.model.rest * u32::from(node.is_irregular()));
+            let Some(backed) = self.backed_at(next, best) else {
+                return Ready::Not;
+            };
+            return from(at.max(backed), Grounds::Reply);
+        }
+        if !node.shown {
+            return Ready::Not;
+        }
+        if node.is_irregular() {
+            return wait(self.model.rest, Grounds::Press);
+        }
+        let lifted = fresh.without(self.sensors.board().occupied());
+        let mover_holds_more = (lifted & node.state.board().by_color(node.mover())).any();
+        if self.pressed_since(node.mover(), node.lifted_at).is_some() {
+            let rest = if self.caution(next) == Caution::MayGoOn {
+                ONE_SCAN_APART
+            } else {
+                self.model.settle
+            };
+            return wait(rest, Grounds::Press);
+        }
+        if mover_holds_more {
+            return Ready::Not;
+        }
+        let lifted_by_opponent = lifted & node.state.board().by_color(node.state.turn());
+        if lifted_by_opponent
+            .into_iter()
+            .any(|square| !can_take(tree, next, square))
+        {
+            return wait(self.model.settle, Grounds::Reply);
+        }
+        stand(self.caution(next))
+    }
+
+    /// When a ply may be told though another one is as credible in its place. Once kings show the result, nothing more will
+    /// tell which it was.
+    fn clear_at(&self, tree: &Tree, next: NodeId, best: NodeId) -> Timestamp {
+        let tells = tree.node(best).result.is_none() && tree.is_ambiguous(next, best);
+        tree.node(next).lifted_at + self.model.unclear * u32::from(tells)
+    }
+
+    /// When a player lifted a piece that is still missing although they have made a ply since, from `next` on: it may have
+    /// been set down where its square does not read it, and then that was a ply before this one.
+    pub(super) fn held_since(&self, next: NodeId, best: NodeId) -> Option<Timestamp> {
+        let tree = self.tree()?;
+        let last = tree.node(best);
+        let missing = last.differs.without(self.sensors.board().occupied());
+        let plies = tree
+            .path(best)
+            .into_iter()
+            .filter(|id| *id >= next)
+            .map(|id| tree.node(id));
+        let lifted = plies.flat_map(|ply| {
+            let own = missing & last.state.board().by_color(ply.mover());
+            let lifted = own.into_iter().map(|square| self.sensors.changed_at(square));
+            lifted.filter(|lifted| *lifted < ply.lifted_at)
+        });
+        lifted.max()
+    }
+
+    /// Whether the piece that moved is shown on another square as well: then it is on its way there.
+    fn shown_again(&self, node: &Node, fresh: Bitboard) -> bool {
+        let Played::Move(m) = node.played else {
+            return false;
+        };
+        let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.mover());
+        let board = self.sensors.board();
+        fresh.into_iter().any(|square| {
+            board.piece_at(square) == Some(piece)
+                && self.sensors.changed_at(square) >= self.sensors.changed_at(m.to())
+        })
+    }
+
+    /// The best reading contradicts what was announced: in place of `announced` it has `instead`, or nothing yet. Returns
+    /// whether a ply was amended or withdrawn.
+    fn reconsider(
+        &mut self,
+        now: Timestamp,
+        announced: NodeId,
+        instead: Option<NodeId>,
+        best: NodeId,
+    ) -> bool {
+        // Where squares are unexplained, the pieces may be on their way home, and nearly any ply explains some of them.
+        let Some(tree) = self.tree() else { return false };
+        let number = tree.node(announced).ply;
+        let sure = tree.node(announced).standing == Standing::Confirmed;
+        let ends = tree.node(best).result.is_some();
+        if !ends && self.unexplained() > if sure { 0 } else { IN_HANDS } {
+            return false;
+        }
+        let Some(instead) = instead else {
+            return self.take_back(now, announced, best);
+        };
+        let Some(at) = self.amended_at(announced, instead, best) else {
+            return false;
+        };
+        let against = tree.odds_against()[tree.tip()];
+        if self.waits(now, at) {
+            return false;
+        }
+        let grounds = if best == instead {
+            let caution = self.caution(instead);
+            Grounds::Stood(caution.rest(self.model).max(self.model.pause), caution)
+        } else {
+            Grounds::Reply
+        };
+        if self.refutes(now, number, against) {
+            return true;
+        }
+        let Some(ply) = self.describe(now, instead, grounds) else {
+            return false;
+        };
+        let (mover, lifted_at) = (ply.color, ply.lifted_at);
+        let Some(line) = &mut self.line else { return false };
+        let reason = if sure {
+            CorrectionReason::Recovered
+        } else {
+            CorrectionReason::MovedOn
+        };
+        // What is withdrawn stays a candidate: the board may yet show that it was right.
+        line.tree.withdraw(announced);
+        line.tree.node_mut(instead).standing = Standing::Announced;
+        self.note_untold(ply);
+        self.tell(now, reason, None);
+        self.complete_if_pressed(now, instead, mover, lifted_at);
+        true
+    }
+
+    /// Withdraws `announced` if the board has stood long enough as it did before that ply. Returns whether it did.
+    fn take_back(&mut self, now: Timestamp, announced: NodeId, best: NodeId) -> bool {
+        let Some(line) = &self.line else { return false };
+        let (node, best) = (line.tree.node(announced), line.tree.node(best));
+        let since = if best.result.is_some() {
+            self.stands_since(self.sensors.board().kings())
+        } else if best.differs.is_empty() {
+            self.quiet_since
+        } else {
+            return false;
+        };
+        let reason = if best.result.is_some() {
+            CorrectionReason::Kings
+        } else {
+            withdrawal_of(&node.played)
+        };
+        let against = line.tree.odds_against()[line.tree.tip()];
+        if self.waits(now, since + self.model.rest) {
+            return false;
+        }
+        self.retract(now, announced, reason, against);
+        true
+    }
+
+    /// When `instead` will have stood long enough to replace `announced`.
+    fn amended_at(&self, announced: NodeId, instead: NodeId, best: NodeId) -> Option<Timestamp> {
+        let tree = self.tree()?;
+        let node = tree.node(instead);
+        // Where its squares do not show it, its piece has gone on, or a hand is on its way there.
+        if best == instead && !node.shown && !node.inferred {
+            return None;
+        }
+        let sure = tree.node(announced).standing == Standing::Confirmed;
+        // A line without that ply, which the board has shown exactly ply after ply, proves more than a quiet board.
+        let exact = |id: &NodeId| *id >= instead && tree.node(*id).exact;
+        let shown = tree.path(best).into_iter().filter(exact).count();
+        // A captured piece that was pushed aside looks as if it had moved there, until it is taken off the board.
+        let aside = best != instead && tree.node(announced).stood > ONE_SCAN_APART;
+        let rest = if sure && shown >= A_FEW {
+            ONE_SCAN_APART
+        } else if sure || aside || node.is_irregular() {
+            self.model.rest
+        } else if best != instead || self.pressed_since(node.mover(), node.lifted_at).is_some() {
+            self.model.settle
+        } else {
+            self.caution(instead).rest(self.model).max(self.model.pause)
+        };
+        let backed = self
+            .backed_at(instead, best)?
+            .max(self.clear_at(tree, instead, best));
+        Some(backed.max(node.since.max(tree.node(best).since) + rest))
+    }
+
+    /// From when on a ply is backed: an irregular move for which no press speaks once the reply has come to rest, with
+    /// nothing else on the board changed, any other as soon as it stands. `None` as the board stands; between two polls it
+    /// is not known how long anything stood.
+    fn backed_at(&self, next: NodeId, best: NodeId) -> Option<Timestamp> {
+        let tree = self.tree()?;
+        if !tree.is_suspicion(next) {
+            return Some(tree.node(next).since);
+        }
+        let polled = self.polled.is_some() && self.playback.is_some();
+        let whole = tree.node(best).differs.is_empty() && self.gap_since.is_none();
+        (whole && !polled).then(|| self.quiet_since + self.model.rest)
+    }
+
+    /// Announces a ply as made. With it, the mover's last ply is completed and the opponent's confirmed.
+    pub(super) fn announce_made(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) {
+        let Some(ply) = self.describe(now, id, grounds) else {
+            return;
+        };
+        let (mover, lifted_at) = (ply.color, ply.lifted_at);
+        let Some(line) = &mut self.line else { return };
+        let tree = &mut line.tree;
+        tree.node_mut(id).standing = Standing::Announced;
+        let hidden = tree.node(id).hidden;
+        self.habits.note(tree.node(id), &self.sensors);
+        let path = tree.path(id);
+        let mut earlier = path.into_iter().rev().skip(1);
+        let before = earlier.next();
+        let own_last = earlier.next().filter(|id| !tree.node(*id).completed);
+        if let Some(own_last) = own_last {
+            self.complete(now, own_last, CompletedBy::OwnNextMove, None);
+        }
+        // A reply that was itself never shown confirms nothing.
+        if let Some(before) = before.filter(|_| !hidden) {
+            self.confirm(now, before, SettledBy::Reply);
+        }
+        self.note_untold(ply);
+        self.tell(now, CorrectionReason::Recovered, None);
+        self.complete_if_pressed(now, id, mover, lifted_at);
+    }
+
+    /// Completes a ply whose press was reported before its squares were.
+    fn complete_if_pressed(&mut self, now: Timestamp, id: NodeId, mover: Color, lifted_at: Timestamp) {
+        if let Some(press) = self.pressed_since(mover, lifted_at) {
+            self.complete(now, id, CompletedBy::Press, press.elapsed);
+        }
+    }
+
+    /// Confirms the last ply if it was pressed, or has stood long enough. Returns whether it did.
+    pub(super) fn confirm_tip(&mut self, now: Timestamp, tip: NodeId) -> bool {
+        let Some(tree) = self.tree() else { return false };
+        let node = tree.node(tip);
+        // Where reports may have been lost, its piece may have gone on: the next dump shows it.
+        if node.standing != Standing::Announced || self.may_miss_reports() {
+            return false;
+        }
+        // It was pressed so soon after it landed that its squares might still have changed.
+        if node.completed {
+            if self.waits(now, node.since + ONE_SCAN_APART) {
+                return false;
+            }
+            return self.confirm(now, tip, SettledBy::Press);
+        }
+        if !node.differs.is_empty() || self.caution(tip) == Caution::MayCastle {
+            return false;
+        }
+        if self.playback.is_some_and(|playback| playback.goes_on) {
+            return false;
+        }
+        if self.waits(now, node.since.max(self.quiet_since) + self.model.doubt) {
+            return false;
+        }
+        self.confirm(now, tip, SettledBy::Shape)
+    }
+
+    /// Closes a ply that is confirmed and followed by enough others: it becomes the root of the tree. Returns whether there
+    /// was one.
+    fn close_old_plies(&mut self, now: Timestamp) -> bool {
+        let Some(line) = self.line.as_ref().filter(|line| line.doubt.is_none()) else {
+            return false;
+        };
+        let announced = line.tree.path(line.tree.tip());
+        let Some(close) = announced.len().checked_sub(A_FEW + 1).map(|at| announced[at]) else {
+            return false;
+        };
+        // Once the next start position stands, these plies may turn out to have been pieces being set up.
+        let in_one_go = self.in_one_go();
+        if in_one_go.is_some_and(|since| line.tree.node(close).landed.at >= since)
+            && announced.len() <= REMEMBERED_PLIES
+        {
+            return false;
+        }
+        match line.tree.node(close).standing {
+            Standing::Confirmed => {}
+            // It was a guess, or came after one, that later play has proved.
+            Standing::Announced if line.tree.path(close).iter().any(|id| line.tree.node(*id).guessed) => {
+                if !self.confirm(now, close, SettledBy::Reply) {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+        let Some(line) = &mut self.line else { return false };
+        line.passed.extend(line.tree.advance(close));
+        true
+    }
+}

@@ -1,0 +1,111 @@
+//! When a ply was made, as far as the reports tell.
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::{ONE_SCAN_APART, SCAN};
+use shakmaty::{Piece, Square};
+
+use super::node::Node;
+use super::sensors::Sensors;
+use crate::events::Since;
+use crate::model::{Cost, Model};
+use crate::position::Footprint;
+
+/// What is known of when a ply was made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timing {
+    /// When its piece left its square.
+    pub(super) lifted_at: Timestamp,
+    /// When it stood on the other.
+    pub(super) landed: Since,
+}
+
+impl Timing {
+    /// What it costs that a ply with this timing answers one with that of `before`, where only the order of what was
+    /// reported is known.
+    pub(super) fn after_undated(self, before: Self, model: &Model) -> Cost {
+        usize::from(self.landed.precedes(before.landed)) * model.reversed
+    }
+
+    /// What it costs that a ply with this timing answers one with that of `before`.
+    pub(super) fn after_reply(self, before: Self, model: &Model) -> Cost {
+        if self.landed.at + ONE_SCAN_APART < before.lifted_at {
+            return model.reversed;
+        }
+        let early = self.lifted_at + ONE_SCAN_APART < before.landed.from;
+        let lifted_first = self.lifted_at + ONE_SCAN_APART < before.lifted_at;
+        (usize::from(early) + usize::from(lifted_first)) * model.odd
+    }
+
+    /// What it costs that a ply with this timing is its player's next after one with that of `before`. `hides`: it hides
+    /// the reply in between. That takes a hand longer than a scan, in which it draws a piece to the next square.
+    pub(super) fn after_own(self, before: Self, hides: bool, model: &Model) -> Cost {
+        let drawn_on = hides && self.landed.at < before.landed.from + SCAN;
+        usize::from(drawn_on || self.lifted_at < before.lifted_at) * model.unlikely
+    }
+}
+
+impl Timing {
+    /// When a ply with this footprint was made after `parent`, judged by the squares that show it now; of the others, the
+    /// reports of some time before tell.
+    pub(super) fn of(parent: &Node, footprint: &Footprint, sensors: &Sensors, now: Timestamp) -> Self {
+        let start = Since::at(Timestamp::from_micros(0));
+        let shown = footprint
+            .iter()
+            .filter_map(|(square, piece)| shown_since(square, piece, parent, sensors));
+        let landed = shown.reduce(Since::and).unwrap_or(start);
+        let mover = parent.state.turn();
+        let before = parent.state.board();
+        let lifted = footprint.iter().filter_map(|(square, after)| {
+            let piece = before
+                .piece_at(square)
+                .filter(|piece| piece.color == mover && after.is_none())?;
+            // When a piece left a square that does not read it is not known.
+            let unread = parent.unread.contains(square);
+            Some(if unread {
+                landed.at
+            } else {
+                left_at(square, piece, landed.at, sensors)
+            })
+        });
+        let lifted_at = lifted.min().unwrap_or(now);
+        Self { lifted_at, landed }.no_earlier_than(parent.timing())
+    }
+
+    /// What a dump shows was made at some time before, but not before the ply that it answers.
+    fn no_earlier_than(mut self, before: Self) -> Self {
+        if self.landed.is_late() {
+            let from = self.landed.from.max(before.landed.not_before());
+            self.landed.from = from.min(self.landed.at);
+            self.lifted_at = self.lifted_at.min(self.landed.from);
+        }
+        self
+    }
+}
+
+/// Whether all squares of a footprint have shown it after `parent`, though not all do so now.
+pub(super) fn was_shown(parent: &Node, footprint: &Footprint, sensors: &Sensors) -> bool {
+    let mut squares = footprint.iter();
+    squares.all(|(square, piece)| shown_since(square, piece, parent, sensors).is_some())
+}
+
+/// Since when a square shows a piece, or when it last came to show it after `parent`.
+fn shown_since(square: Square, piece: Option<Piece>, parent: &Node, sensors: &Sensors) -> Option<Since> {
+    if sensors.board().piece_at(square) == piece {
+        return Some(sensors.changed(square));
+    }
+    let since = parent.lifted_at.saturating_sub(ONE_SCAN_APART);
+    let mut changes = sensors.changes_since(since).rev();
+    let shown = changes.find(|change| change.square == square && change.after == piece)?;
+    Some(shown.when)
+}
+
+/// When a piece last left a square before then.
+fn left_at(square: Square, piece: Piece, landed_at: Timestamp, sensors: &Sensors) -> Timestamp {
+    let mut changes = sensors.recent().rev();
+    let left = changes.find(|change| {
+        change.square == square
+            && change.before == Some(piece)
+            && change.when.at <= landed_at + ONE_SCAN_APART
+    });
+    left.map_or_else(|| sensors.changed_at(square), |left| left.when.at)
+}

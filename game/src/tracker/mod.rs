@@ -1,0 +1,480 @@
+//! From observations to the most credible line of play.
+//!
+//! The tracker does not guess; it keeps hypotheses: a small tree of states that the board may have reached, each
+//! measured by the squares on which it differs from the sensors. It follows the board all the time, during games and
+//! between them, and reports to the referee what was played and what the board signals. Time comes with the
+//! observations; between them, [`Tracker::poll_deadline`] says when the tracker wants to be called again.
+
+mod credible;
+mod describe;
+mod examine;
+mod finding;
+mod gap;
+mod given;
+mod hearing;
+mod irregular;
+mod joining;
+mod jolt;
+mod judgement;
+mod late;
+mod line;
+mod made;
+mod memory;
+mod motion;
+mod node;
+mod patience;
+mod playback;
+mod press;
+mod resume;
+mod rewind;
+mod sensors;
+mod signals;
+mod telling;
+mod tree;
+mod unread;
+mod way;
+
+use std::collections::VecDeque;
+
+use kiebitz_hardware::{Observation, Observed, Timestamp};
+use kiebitz_protocol::{Dump, FieldUpdate};
+use shakmaty::{Bitboard, Board, KnownOutcome, Piece, Square};
+
+pub use finding::{Finding, Snapshot, Start};
+pub(crate) use given::Given;
+use hearing::{Hearing, Polled};
+use joining::Joining;
+use late::Late;
+use line::LineOfPlay;
+use motion::Habits;
+use node::put_in_the_centre;
+use playback::Playback;
+use sensors::Sensors;
+use tree::Tree;
+
+use crate::clock::{ClockChange, ClockFace, ClockWatch, Reading, Side};
+use crate::events::{EndReason, Recovery};
+use crate::model::{IN_HANDS, Model};
+use crate::position::start::{self, Drawn};
+use crate::position::{Orientation, State, Variant, difference};
+
+/// Follows one board.
+#[derive(Debug, Default)]
+pub struct Tracker {
+    model: &'static Model,
+    /// The start position that games should begin from.
+    drawn: Drawn,
+    sensors: Sensors,
+    clock: ClockWatch,
+    line: Option<LineOfPlay>,
+    /// The result that was announced, while the board shows it.
+    shown: Option<(KnownOutcome, EndReason)>,
+    habits: Habits,
+    /// When the last change of any square arrived.
+    quiet_since: Timestamp,
+    /// Bytes or reports were lost on the line, and no dump has come since: what the sensors show may be wrong.
+    disturbed: bool,
+    hearing: Hearing,
+    /// Start of an open gap: from then on, any number of plies may have been played unobserved.
+    gap_since: Option<Timestamp>,
+    /// A placement that play may go on from, while no line leads to the board.
+    joining: Option<Joining>,
+    /// Recorded changes are being played back.
+    playback: Option<Playback>,
+    /// When the memory was requested; `None` once it has come.
+    memory_requested_at: Option<Timestamp>,
+    /// Reports that the board held back while it sent its memory.
+    late: Option<Late>,
+    /// Of a board that reports changes only when it is polled: what is known of it.
+    polled: Option<Polled>,
+    /// The pieces that the last report of the squares had where they are not read.
+    unread_shown: Vec<(Square, Piece)>,
+    /// The last observation or deadline; no finding is dated before it.
+    observed_at: Timestamp,
+    findings: VecDeque<(Timestamp, Finding)>,
+    /// When the next conclusion may be due.
+    wake: Option<Timestamp>,
+}
+
+impl Tracker {
+    /// A tracker that has not observed anything.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A tracker that takes boards and hands to be like that.
+    #[must_use]
+    pub fn following(model: &'static Model) -> Self {
+        Self {
+            model,
+            ..Self::default()
+        }
+    }
+
+    /// Sets the start position that games should begin from.
+    pub(crate) fn expect_start(&mut self, drawn: Drawn) {
+        self.drawn = drawn;
+    }
+
+    /// Takes in an observation. Its findings are then ready in [`poll_finding`](Self::poll_finding).
+    pub fn observe(&mut self, observed: &Observed) {
+        let now = observed.at;
+        self.observed_at = now;
+        let mut changed = false;
+        match &observed.observation {
+            Observation::Field { update, .. } => changed = self.field_updated(now, *update),
+            Observation::Board { dump, .. } => changed = self.dump_received(now, dump),
+            Observation::Clock { times, .. } => self.clock_read(now, Some(*times)),
+            Observation::ClockAbsent => self.clock_read(now, None),
+            Observation::Disturbed { .. } => self.disturbed = true,
+            Observation::Closed { .. } => {
+                self.begin_gap(now);
+                self.announce(now, Finding::Away);
+            }
+            Observation::MemoryAsked => self.memory_requested(now),
+            Observation::Memory { elements } => {
+                self.memory_received(now, elements);
+                // When the memory comes again, it goes on from there.
+                self.sensors.recorded(memory::changes(elements));
+            }
+            Observation::Changes {
+                elements,
+                not_before,
+                not_after,
+                from_before,
+            } => {
+                let kept = *from_before && self.keep_from_before(elements);
+                if !kept {
+                    self.changes_polled(now, elements, *not_before, *not_after);
+                }
+            }
+            _ => {}
+        }
+        if changed && self.hearing.unheard().is_none() {
+            self.squares_changed(now);
+        }
+        self.conclude(now);
+    }
+
+    /// Takes in a field update. Returns whether it changed what the sensors show.
+    fn field_updated(&mut self, now: Timestamp, update: FieldUpdate) -> bool {
+        if self.is_late(now, update) {
+            return false;
+        }
+        let changed = self.sensors.set_field(now, update.field, update.contents);
+        if !changed {
+            self.field_repeated(now, update.field);
+        }
+        changed
+    }
+
+    /// Takes in a dump. Returns whether it changed what the sensors show.
+    fn dump_received(&mut self, now: Timestamp, dump: &Dump) -> bool {
+        self.play_late(now);
+        if self.keep_dump(dump) {
+            return false;
+        }
+        self.disturbed = false;
+        if let Some(polled) = &mut self.polled {
+            polled.known_until = now;
+        }
+        // After a gap, what the board shows is not judged before its memory has had time to come.
+        self.hearing.dump_received(now, dump, now + self.model.rest);
+        let known = self.sensors.known();
+        let changed = self.sensors.set_all(now, dump);
+        if changed {
+            self.joining = None;
+        }
+        self.check_dump(now, known && !changed);
+        changed
+    }
+
+    /// Takes in what the board says of its clock.
+    fn clock_read(&mut self, now: Timestamp, reading: Reading) {
+        if reading.is_some_and(|times| self.is_late_reading(now, times)) {
+            return;
+        }
+        for (at, reading) in self.clock.weigh(now, reading) {
+            self.clock_shows(now, at, reading);
+        }
+    }
+
+    /// Takes in a reading of the clock that is to be believed, and that came in at `at`.
+    fn clock_shows(&mut self, now: Timestamp, at: Timestamp, reading: Reading) {
+        let Some(times) = reading else {
+            if self.clock.disconnected() {
+                self.announce(now, Finding::Clock(ClockChange::Disconnected));
+            }
+            return;
+        };
+        let changes = self.clock.read(at, times);
+        if let Some(face) = self.clock.face() {
+            let sure = self.clock.is_sure();
+            self.announce(now, Finding::Times { face, sure });
+        }
+        for change in changes {
+            self.clock_changed(now, change);
+        }
+    }
+
+    /// Measures the readings against what the sensors now show.
+    fn squares_changed(&mut self, now: Timestamp) {
+        self.quiet_since = now;
+        self.note_examined(0);
+        self.show_squares(now);
+        self.doubt_unseen(now);
+        let jolted = self.follow_jolt(now);
+        if let Some(line) = &mut self.line {
+            if jolted {
+                line.tree.measure(&self.sensors, now);
+            } else {
+                line.tree.update(&self.sensors, now);
+            }
+        }
+        self.follow_joining(now);
+    }
+
+    /// Reports what the squares show, without interpreting it.
+    fn show_squares(&mut self, now: Timestamp) {
+        let unread = self.unread_pieces();
+        let mut board = self.sensors.board().clone();
+        for (square, piece) in &unread {
+            board.set_piece_at(*square, *piece);
+        }
+        // A square is said to be dead once several plies have come and gone.
+        let dead = self
+            .line
+            .as_ref()
+            .map(|line| line.tree.node(line.tree.root()).unread);
+        let squares: Bitboard = unread.iter().map(|(square, _)| *square).collect();
+        let snapshot = Snapshot {
+            changes: self.sensors.take_changes(),
+            board,
+            watched: !self.recovering(),
+            unseen: self.sensors.unseen() | (squares & dead.unwrap_or(Bitboard::EMPTY)),
+            turned: self.sensors.turned(),
+            dumped_at: self.sensors.dumped_at(),
+        };
+        self.unread_shown = unread;
+        self.announce(now, Finding::Squares(Box::new(snapshot)));
+    }
+
+    /// The pieces that the announced line has on squares which do not read them.
+    fn unread_pieces(&self) -> Vec<(Square, Piece)> {
+        let Some(line) = &self.line else { return Vec::new() };
+        let tip = line.tree.node(line.tree.tip());
+        let unread = tip.unread.without(self.sensors.board().occupied());
+        let pieces = unread.into_iter();
+        pieces
+            .filter_map(|square| Some((square, tip.state.board().piece_at(square)?)))
+            .collect()
+    }
+
+    /// When to call [`handle_deadline`](Self::handle_deadline), unless something is observed before; `None` if nothing
+    /// is pending.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        let wake = self.wake.filter(|_| self.known_until().is_none());
+        let deadlines = [wake, self.clock.proved_at(self.polled.is_some())];
+        deadlines.into_iter().flatten().min()
+    }
+
+    /// Until when it is known what happened, where silence proves nothing: on a board that is silent between two polls, that is
+    /// away, or that is to tell from its memory what was not heard.
+    pub(crate) fn silent_since(&self) -> Option<Timestamp> {
+        match (self.hearing.unheard(), &self.polled) {
+            (Some(unheard), _) => Some(unheard.heard_until),
+            (None, polled) => polled.as_ref().map(|polled| polled.known_until),
+        }
+    }
+
+    /// The same where no memory is awaited that will tell of it.
+    fn known_until(&self) -> Option<Timestamp> {
+        let awaited = matches!(self.hearing, Hearing::AwaitingMemory(..));
+        self.silent_since().filter(|_| !awaited)
+    }
+
+    /// Takes note that time has passed without an observation.
+    pub fn handle_deadline(&mut self, now: Timestamp) {
+        self.observed_at = now;
+        if self
+            .clock
+            .proved_at(self.polled.is_some())
+            .is_some_and(|at| at <= now)
+            && let Some((at, reading)) = self.clock.proved()
+        {
+            self.clock_shows(now, at, reading);
+        }
+        self.conclude(now);
+    }
+
+    /// Draws conclusions from all that is known at `now`.
+    fn conclude(&mut self, now: Timestamp) {
+        self.decide(self.known_until().unwrap_or(now));
+        // What was announced may have a piece on another square that does not read it.
+        if self.hearing.unheard().is_none() && self.unread_pieces() != self.unread_shown {
+            self.show_squares(now);
+        }
+    }
+
+    /// The next finding, and the time at which it was made.
+    pub fn poll_finding(&mut self) -> Option<(Timestamp, Finding)> {
+        self.findings.pop_front()
+    }
+
+    /// What the sensors show; result pieces are left out.
+    #[must_use]
+    pub fn placement(&self) -> &Board {
+        self.sensors.board()
+    }
+
+    /// The placement that the announced line leads to, and the squares on which the board differs from it; `None`
+    /// without a line.
+    #[must_use]
+    pub fn expected(&self) -> Option<(&Board, Bitboard)> {
+        let tree = self.tree()?;
+        let tip = tree.node(tree.tip());
+        let board = tip.state.board();
+        let kings = put_in_the_centre(board, self.sensors.board());
+        Some((board, tip.differs | kings))
+    }
+
+    /// Where White sits; `None` before a line has begun.
+    #[must_use]
+    pub fn orientation(&self) -> Option<Orientation> {
+        let line = self.line.as_ref();
+        line.map(|_| Orientation::of(self.sensors.turned()))
+    }
+
+    /// Whether a clock answers.
+    #[must_use]
+    pub fn has_clock(&self) -> bool {
+        self.clock.running().is_some()
+    }
+
+    /// What the clock shows, once White's side is known.
+    #[must_use]
+    pub fn clock(&self) -> Option<ClockFace> {
+        self.clock.face()
+    }
+
+    /// White's side of the clock, once known.
+    #[must_use]
+    pub fn white_side(&self) -> Option<Side> {
+        self.clock.white_side()
+    }
+
+    /// The side on which the clock's lever is up: the one that was not pressed last. `None` without a clock.
+    #[must_use]
+    pub fn lever_up(&self) -> Option<Side> {
+        self.clock.turn()
+    }
+
+    /// What the clock shows at the time of what is being announced; the board's memory records it for presses alone.
+    fn face_now(&self) -> Option<ClockFace> {
+        self.clock.face().filter(|_| !self.recovering())
+    }
+
+    /// Whether what is being announced was read from the board's memory.
+    fn recovering(&self) -> bool {
+        self.playback.is_some_and(|playback| playback.recovered)
+    }
+
+    /// Whether reports may have been lost since the last dump. The board's memory has no faults of the line.
+    fn may_miss_reports(&self) -> bool {
+        self.disturbed && self.playback.is_none()
+    }
+
+    fn announce(&mut self, at: Timestamp, finding: Finding) {
+        let at = self
+            .playback
+            .map_or_else(|| at.max(self.observed_at), |playback| playback.known_at);
+        self.findings.push_back((at, finding));
+    }
+
+    /// Whether it is not yet `at`. The tracker then wants to be called again.
+    fn waits(&mut self, now: Timestamp, at: Timestamp) -> bool {
+        if now < at {
+            self.wake_at(at);
+        }
+        now < at
+    }
+
+    fn wake_at(&mut self, at: Timestamp) {
+        self.wake = Some(self.wake.map_or(at, |earlier| earlier.min(at)));
+    }
+
+    /// Begins a new line with a position that an arbiter has given, whatever stands on the board.
+    pub fn set_position(&mut self, now: Timestamp, state: State) {
+        self.gap_since = None;
+        if let Some(line) = &mut self.line {
+            line.lost = None;
+        }
+        if self.fits_turned(state.board()) {
+            self.sensors.turn();
+            self.show_squares(now);
+        }
+        let variant = start::recognise(state.board()).map_or(Variant::FromPosition, |(variant, _)| variant);
+        self.begin(now, now, variant, state);
+        if let Some(line) = &mut self.line {
+            line.awaited = !line.tree.node(line.tree.root()).differs.is_empty();
+        }
+        self.decide(now);
+    }
+
+    /// Whether the board shows this placement once it is read the other way round, or nearly, and far less so as it is
+    /// read now.
+    fn fits_turned(&self, placement: &Board) -> bool {
+        let mut turned = self.sensors.board().clone();
+        turned.rotate_180();
+        let differs = difference(&turned, placement).count();
+        let as_read = difference(self.sensors.board(), placement).count();
+        self.sensors.known() && differs <= IN_HANDS && differs * 4 < as_read
+    }
+
+    /// Begins a new line of play with a state that has stood on the board since `since`.
+    fn begin(&mut self, now: Timestamp, since: Timestamp, variant: Variant, state: State) {
+        let mut tree = Tree::new(self.model, state, 0, since);
+        tree.update(&self.sensors, now);
+        self.begin_with(now, variant, tree);
+    }
+
+    /// Begins a new line of play with what may have been played in it.
+    fn begin_with(&mut self, now: Timestamp, variant: Variant, tree: Tree) {
+        let state = tree.node(tree.root()).state.clone();
+        let goes_on = self.is_lost() && variant == Variant::FromPosition;
+        if variant != Variant::FromPosition {
+            self.withdraw_setting_up(now, state.board());
+        }
+        // How the line before it went on in a gap will never be known, nor since it was lost.
+        let lost = self.line.as_ref().and_then(|line| line.lost);
+        let began = tree.node(tree.root()).landed.at;
+        self.gap_since = self.gap_since.or_else(|| lost.filter(|lost| *lost < began));
+        self.close_gap(now, Recovery::Undecidable);
+        self.tell_held(now);
+        self.follow(LineOfPlay::new(Vec::new(), tree));
+        if !goes_on {
+            self.clock.forget_sides();
+        }
+        // What the clock shows is of another time than what is played back.
+        let runs = self.clock.turn().filter(|_| self.clock.running() == Some(true));
+        if let Some(side) = runs.filter(|_| self.playback.is_none()) {
+            self.clock.vote_white(side.of(state.turn()), 1);
+        }
+        self.set_checkpoint(now);
+        let turned = self.sensors.turned();
+        self.announce(
+            now,
+            Finding::Start(Start {
+                variant,
+                state,
+                turned,
+                goes_on,
+            }),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! How long a move must have stood before it is announced. It depends on what its piece could still be doing.
+
+use core::time::Duration;
+
+use kiebitz_hardware::facts::ONE_SCAN_APART;
+use shakmaty::{CastlingSide, Color, Move, Role, Square, attacks};
+
+use super::Tracker;
+use super::motion::flight;
+use super::node::{NodeId, Played};
+use super::sensors::Sensors;
+use super::tree::Tree;
+use crate::events::Caution;
+use crate::model::Model;
+
+impl Caution {
+    /// How long a move must have stood, without a press or a reply, before it is announced.
+    pub(super) const fn rest(self, model: &Model) -> Duration {
+        match self {
+            Self::NothingFollows => model.settle,
+            Self::MayGoBack => ONE_SCAN_APART,
+            Self::MayGoOn => model.pause,
+            Self::MayBeDrawn => model.rest,
+            Self::MayCastle => model.doubt,
+        }
+    }
+}
+
+impl Tracker {
+    /// What else the piece of a move could still be doing.
+    pub(super) fn caution(&self, id: NodeId) -> Caution {
+        let Some(tree) = self.tree() else {
+            return Caution::NothingFollows;
+        };
+        let node = tree.node(id);
+        let (Some(parent), Played::Move(m)) = (node.parent, node.played) else {
+            return Caution::NothingFollows;
+        };
+        let others = &tree.node(parent).possible_moves;
+        if others
+            .iter()
+            .any(|other| begins_castling(m, other.m, node.mover()))
+        {
+            return Caution::MayCastle;
+        }
+        if !others.iter().any(|other| goes_on(m, other.m)) {
+            // Where squares are unexplained, more is going on than a move.
+            return if is_nudge(m, &self.sensors) || !node.differs.is_empty() {
+                Caution::MayGoBack
+            } else {
+                Caution::NothingFollows
+            };
+        }
+        if self.habits.may_be_drawn(m, node, &self.sensors, self.model) {
+            Caution::MayBeDrawn
+        } else {
+            Caution::MayGoOn
+        }
+    }
+}
+
+/// Whether `other` is a move of the same piece, drawn on over the square that `m` ends on.
+fn goes_on(m: Move, other: Move) -> bool {
+    let (Some(from), Some(other_from)) = (m.from(), other.from()) else {
+        return false;
+    };
+    from == other_from && !other.is_castle() && attacks::between(from, other.to()).contains(m.to())
+}
+
+/// Whether a piece was shown on the next square as soon as its own was empty: it may only have been touched.
+fn is_nudge(m: Move, sensors: &Sensors) -> bool {
+    let near = m
+        .from()
+        .is_some_and(|from| attacks::king_attacks(from).contains(m.to()));
+    near && flight(m, sensors).is_some_and(|flight| flight <= ONE_SCAN_APART)
+}
+
+/// Whether `m` is what the board shows when only one of the two pieces of the castling `other` has moved.
+fn begins_castling(m: Move, other: Move, mover: Color) -> bool {
+    let (Move::Normal { role, from, to, .. }, Move::Castle { king, rook }) = (m, other) else {
+        return false;
+    };
+    let side = CastlingSide::from_king_side(king < rook);
+    match role {
+        Role::Rook => {
+            from == rook
+                && (to == side.rook_to(mover) || attacks::between(rook, side.rook_to(mover)).contains(to))
+        }
+        Role::King => {
+            from == king
+                && (to == side.king_to(mover) || attacks::between(king, side.king_to(mover)).contains(to))
+        }
+        _ => false,
+    }
+}
+
+/// Whether the piece that led to `id` could be on its way to a capture on `square`.
+pub(super) fn can_take(tree: &Tree, id: NodeId, square: Square) -> bool {
+    let node = tree.node(id);
+    let (Some(parent), Played::Move(m)) = (node.parent, node.played) else {
+        return false;
+    };
+    let others = &tree.node(parent).possible_moves;
+    others
+        .iter()
+        .any(|other| other.m.to() == square && goes_on(m, other.m))
+}

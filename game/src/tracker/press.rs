@@ -1,0 +1,209 @@
+//! Which ply a press of the clock completes, and what it says of White's side.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::{CLOCK_REPORT_PERIOD, ONE_SCAN_APART};
+use shakmaty::Color;
+
+use super::Tracker;
+use super::finding::Finding;
+use super::line::Press;
+use super::node::{NodeId, Standing};
+use super::tree::Tree;
+use crate::clock::{ClockChange, SURE_VOTES, Side};
+use crate::events::{CompletedBy, SettledBy};
+
+impl Tracker {
+    pub(super) fn clock_changed(&mut self, now: Timestamp, change: ClockChange) {
+        match change {
+            ClockChange::Connected => self.clock_connected(now),
+            ClockChange::Started => {
+                self.clock_after_jolt(now);
+                self.clock_started(now);
+            }
+            ClockChange::Pressed(side) => {
+                self.clock_after_jolt(now);
+                self.clock_pressed(now, side);
+            }
+            _ => {}
+        }
+        self.announce(now, Finding::Clock(change));
+    }
+
+    /// White's clock runs first (Laws Art. 6.6): a clock that is started on a start position shows which side is White's.
+    fn clock_started(&mut self, now: Timestamp) {
+        let begins = |tree: &Tree| tree.node(tree.tip()).ply == 0 && tree.best() == tree.root();
+        let at_start = self.tree().is_some_and(begins);
+        if let (true, Some(side)) = (at_start, self.clock.turn()) {
+            self.vote_white(now, side, SURE_VOTES);
+        }
+    }
+
+    /// A running clock is plugged in during a game: it runs for the side to move, if no piece is in the air.
+    fn clock_connected(&mut self, now: Timestamp) {
+        let turn = self.tree().and_then(|tree| {
+            let tip = tree.node(tree.tip());
+            (tip.ply > 0 && tip.differs.is_empty()).then(|| tip.state.turn())
+        });
+        // The mover of the last ply may not have pressed yet. Where the sides were known, the press says more.
+        let unknown = self.clock.white_side().is_none();
+        let runs = self
+            .clock
+            .turn()
+            .filter(|_| unknown && self.clock.running() == Some(true));
+        if let Some((turn, runs)) = turn.zip(runs) {
+            self.vote_white(now, runs.of(turn), 1);
+        }
+    }
+
+    pub(super) fn clock_pressed(&mut self, now: Timestamp, side: Side) {
+        if let Some(mover) = self.sole_mover_since_press(now) {
+            self.vote_white(now, side.of(mover), 1);
+        }
+        let elapsed = self.clock.end_turn(now, !self.recovering());
+        let Some(color) = self.clock.color_of(side) else {
+            return;
+        };
+        // Whose turn it is rules lines out: see turn_fits().
+        self.note_examined(0);
+        self.credit_press(now, color, elapsed);
+    }
+
+    /// Who made the only ply that stands since the last press of either side. Of two, the press may be for either.
+    fn sole_mover_since_press(&self, now: Timestamp) -> Option<Color> {
+        let tree = self.tree()?;
+        let pressed = self.clock.pressed_at();
+        // The clock may have run for a second before a reading said so.
+        let waits = |since: Timestamp| {
+            Some(since) > pressed && since < now && self.clock.ran_at(since + CLOCK_REPORT_PERIOD)
+        };
+        let path = tree.path(tree.best());
+        let mut waiting = path
+            .iter()
+            .map(|id| tree.node(*id))
+            .filter(|node| !node.completed && waits(node.since));
+        let sole = waiting.next().filter(|_| waiting.next().is_none())?;
+        Some(sole.mover())
+    }
+
+    /// Finds out which ply a press belongs to. The clock's reports are up to a second late, so the press may be for the
+    /// player's previous ply and not for the one that they are just making.
+    fn credit_press(&mut self, now: Timestamp, color: Color, elapsed: Option<Duration>) {
+        let Some(tree) = self.tree() else { return };
+        // The press confirms what stands on the board, which may not be what was announced.
+        let (announced, reading) = (tree.path(tree.tip()), tree.path(tree.best()));
+        let own = announced
+            .iter()
+            .rposition(|id| tree.node(*id).mover() == color && reading.contains(id));
+        let own_is_last = own.is_some_and(|own| own + 1 == announced.len());
+        let unannounced = reading
+            .get(announced.len())
+            .map(|id| tree.node(*id))
+            .filter(|node| node.mover() == color);
+        let unannounced = unannounced.or_else(|| tree.suspected(color).map(|id| tree.node(id)));
+        let for_unannounced = unannounced.is_some_and(|node| node.lifted_at + self.model.pause <= now);
+        // Of the plies before the clock was started, only the last one waits for a press.
+        let waits = |id: &NodeId| {
+            let node = tree.node(*id);
+            !node.completed && (own_is_last || self.clock.ran_at(node.since))
+        };
+        // Presses alternate: once the reply has been pressed, the press before it will not come any more.
+        let replied = |own: &usize| {
+            announced
+                .get(own + 1)
+                .is_some_and(|reply| tree.node(*reply).completed)
+        };
+        let own_pending = own
+            .filter(|own| !replied(own))
+            .map(|own| announced[own])
+            .filter(waits);
+        if for_unannounced || own_is_last || own_pending.is_none() {
+            self.note_press(color, Press { at: now, elapsed });
+        }
+        if let Some(own) = own_pending.filter(|_| !for_unannounced) {
+            self.complete(now, own, CompletedBy::Press, elapsed);
+        }
+    }
+
+    /// Keeps a press for a ply that is to be announced. It backs what its player has on the board instead of a legal move.
+    fn note_press(&mut self, color: Color, press: Press) {
+        let Some(line) = &mut self.line else { return };
+        line.pressed[color] = Some(press);
+        while let Some(suspected) = line.tree.suspected(color) {
+            line.tree.node_mut(suspected).backed = true;
+        }
+    }
+
+    /// Forgets the presses since then: they are in the memory, too, in order with what was played.
+    pub(super) fn forget_presses_after(&mut self, at: Timestamp) {
+        self.clock.forget_presses_after(at);
+        if let Some(line) = &mut self.line {
+            for pressed in line.pressed.iter_mut() {
+                pressed.take_if(|press| press.at > at);
+            }
+        }
+    }
+
+    /// Counts evidence that `side` is White's, and announces White's side when it becomes known or changes.
+    pub(super) fn vote_white(&mut self, now: Timestamp, side: Side, weight: i8) {
+        if self.clock.vote_white(side, weight)
+            && let Some(side) = self.clock.white_side()
+        {
+            self.announce(now, Finding::WhiteSide(side));
+        }
+    }
+
+    /// Completes a ply in the sense of the Laws (Art. 6.2.1).
+    pub(super) fn complete(
+        &mut self,
+        now: Timestamp,
+        id: NodeId,
+        by: CompletedBy,
+        elapsed: Option<Duration>,
+    ) {
+        let Some(line) = &mut self.line else { return };
+        let node = line.tree.node_mut(id);
+        node.completed = true;
+        let ply = node.ply;
+        // The squares are read one after another: within a scan of the press they may still change.
+        let stood = now >= node.since + ONE_SCAN_APART && !self.may_miss_reports();
+        if by == CompletedBy::Press && stood {
+            self.confirm(now, id, SettledBy::Press);
+        }
+        let clock = if by == CompletedBy::Press {
+            self.clock.face()
+        } else {
+            self.face_now()
+        };
+        self.announce(
+            now,
+            Finding::Completed {
+                ply,
+                by,
+                clock,
+                elapsed,
+            },
+        );
+    }
+
+    /// Announces that a ply is beyond doubt, unless it is only a candidate or confirmed already. Returns whether it did.
+    pub(super) fn confirm(&mut self, now: Timestamp, id: NodeId, by: SettledBy) -> bool {
+        let Some(line) = &mut self.line else { return false };
+        if line.tree.node(id).standing != Standing::Announced || line.tree.is_guess(id) {
+            return false;
+        }
+        let odds = line.tree.rivals(id).first().map(|(_, against)| *against);
+        let node = line.tree.node_mut(id);
+        node.standing = Standing::Confirmed;
+        let ply = node.ply;
+        self.announce(now, Finding::Settled { ply, by, odds });
+        true
+    }
+
+    /// The mover's last press, if that was after they lifted their piece.
+    pub(super) fn pressed_since(&self, mover: Color, lifted_at: Timestamp) -> Option<Press> {
+        let line = self.line.as_ref()?;
+        line.pressed[mover].filter(|press| press.at >= lifted_at)
+    }
+}

@@ -1,0 +1,104 @@
+//! Resuming a line of play from the daemon's journal.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::Board;
+
+use super::Tracker;
+use super::finding::Start;
+use super::line::LineOfPlay;
+use super::node::{Played, Standing};
+use super::sensors::Sensors;
+use super::tree::Tree;
+use crate::clock::Side;
+use crate::events::{Doubt, Ply, Since};
+use crate::position::{Footprint, State, difference};
+
+impl Tracker {
+    /// Resumes a line of play that was followed until `at`: its start and each ply, with whether it was confirmed. What
+    /// was played since then is reconstructed as after any other gap. `doubt`: which of these plies were reconstructed and
+    /// have not been confirmed since.
+    pub fn resume<'s>(
+        &mut self,
+        at: Timestamp,
+        start: &'s Start,
+        plies: impl IntoIterator<Item = (&'s Ply, bool)>,
+        doubt: Option<Doubt>,
+    ) {
+        let plies: Vec<(&Ply, bool)> = plies.into_iter().collect();
+        let confirmed = plies
+            .iter()
+            .rposition(|(_, confirmed)| *confirmed)
+            .map_or(0, |last| last + 1);
+        // A piece of an unconfirmed ply may still have been in the hand.
+        let states = || core::iter::once(&start.state).chain(plies.iter().map(|(ply, _)| &ply.after));
+        let stood = states().skip(confirmed);
+        let mut stood = stood.map(|state| Sensors::showing(at, state.board(), start.turned));
+        let Some(before) = stood.next() else { return };
+        let alternatives = stood.collect();
+        let doubted = doubt.and_then(|doubt| usize::try_from(doubt.first.checked_sub(1)?).ok());
+        // What confirmed the last of them may have been lost reports: the memory or the board may contradict it.
+        let open = doubted.map_or(confirmed, |doubted| doubted.min(confirmed));
+        let (passed, open) = plies.split_at(open.saturating_sub(1));
+        let mut passed: Vec<State> = states().take(passed.len() + 1).cloned().collect();
+        let Some(last) = passed.pop() else { return };
+        let ply = u32::try_from(passed.len()).unwrap_or(u32::MAX);
+        *self = Self::following(self.model);
+        self.sensors = Sensors::turned_like(start.turned);
+        let mut tree = Tree::new(self.model, last, ply, at);
+        let mut tip = tree.root();
+        for (ply, confirmed) in open {
+            let went = ply.uci.and_then(|uci| Some((uci.from()?, uci.to()?)));
+            let played = ply.played.map_or(Played::Irregular(went), Played::Move);
+            let squares = difference(tree.node(tip).state.board(), ply.after.board());
+            let footprint = Footprint::of_squares(squares, ply.after.board());
+            tip = tree.add(tip, played, ply.after.clone(), footprint, &before, at);
+            let node = tree.node_mut(tip);
+            node.standing = if *confirmed {
+                Standing::Confirmed
+            } else {
+                Standing::Announced
+            };
+            node.inferred = ply.inferred;
+            // The order in which they were told is all that is known of when they were made.
+            let from = Timestamp::from_micros(0);
+            (node.lifted_at, node.landed) = (at, Since::between(from, at));
+            // Its squares had shown it since then.
+            (node.since, node.shown) = (ply.stood_at.min(at), true);
+        }
+        self.line = Some(LineOfPlay {
+            doubt,
+            ..LineOfPlay::new(passed, tree)
+        });
+        self.begin_gap(at);
+        if let Some(unheard) = self.hearing.unheard_mut() {
+            unheard.before = before;
+            unheard.alternatives = alternatives;
+        }
+    }
+
+    /// What was known of the clock of a line that is resumed: White's side, and the side that did not run last with its
+    /// time in seconds.
+    pub fn resume_clock(&mut self, white_side: Option<Side>, halted: Option<(Side, u32)>) {
+        if let Some(side) = white_side {
+            self.clock.vote_white(side, 1);
+        }
+        if let Some(unheard) = self.hearing.unheard_mut() {
+            unheard.halted = halted;
+        }
+    }
+
+    /// What stood at the end of the game before a line that is resumed: of two games that begin alike, it tells which one
+    /// was followed.
+    pub fn resume_after(&mut self, before: &Board) {
+        if let Some(unheard) = self.hearing.unheard_mut() {
+            let showing = Sensors::showing(unheard.heard_until, before, self.sensors.turned());
+            unheard.cleared = Some(*showing.fields());
+        }
+    }
+
+    /// Resumes a board without a known line of play, which was observed until `at`.
+    pub fn resume_without_line(&mut self, at: Timestamp) {
+        *self = Self::following(self.model);
+        self.gap_since = Some(at);
+    }
+}

@@ -1,0 +1,382 @@
+//! What the board's sensors show, and what they have shown recently.
+
+use std::collections::VecDeque;
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_protocol::{Contents, Dump, Element, Field, Piece as WirePiece};
+use shakmaty::{Bitboard, Board, Color, KnownOutcome, Square};
+
+use crate::clock::Side;
+use crate::events::{SensorChange, Since};
+use crate::model::{MAX_RECENT, MAX_REPORTS};
+use crate::position::difference;
+use crate::position::fields::{chess_piece, field_of, square_of, wire_piece};
+use crate::tracker::memory;
+
+/// The placement as reported, with its recent changes.
+#[derive(Debug, Clone)]
+pub(crate) struct Sensors {
+    board: Board,
+    /// The same by field numbers and with the board's piece codes.
+    fields: Dump,
+    /// Squares with a result piece: draw, White wins, Black wins.
+    result_pieces: [Bitboard; 3],
+    /// Since when each square shows what it does.
+    changed: [Since; 64],
+    /// When the last dump came.
+    dumped_at: Timestamp,
+    /// The last changes, oldest first.
+    recent: VecDeque<SensorChange>,
+    /// The last field updates, oldest first.
+    reports: VecDeque<(Field, Contents)>,
+    /// How many of the recent changes have not been taken by [`take_changes`](Self::take_changes).
+    fresh: usize,
+    /// Squares whose pieces are not read, and taken to stand there all the same.
+    unseen: Bitboard,
+    /// Whether White sits with the connector on the right.
+    turned: bool,
+    /// Whether a dump has come.
+    known: bool,
+}
+
+impl Default for Sensors {
+    fn default() -> Self {
+        Self {
+            board: Board::empty(),
+            fields: [None; 64],
+            result_pieces: [Bitboard::EMPTY; 3],
+            changed: [Since::default(); 64],
+            dumped_at: Timestamp::default(),
+            recent: VecDeque::with_capacity(MAX_RECENT),
+            reports: VecDeque::new(),
+            fresh: 0,
+            unseen: Bitboard::EMPTY,
+            turned: false,
+            known: false,
+        }
+    }
+}
+
+impl Sensors {
+    /// Sensors that show `board`, since nobody knows when.
+    pub(crate) fn showing(at: Timestamp, board: &Board, turned: bool) -> Self {
+        let mut sensors = Self {
+            turned,
+            known: true,
+            ..Self::default()
+        };
+        for (square, piece) in board.clone() {
+            if let Some(field) = field_of(square, turned) {
+                let since = Since::between(Timestamp::from_micros(0), at);
+                sensors.set_field(since, field, wire_piece(piece));
+            }
+        }
+        sensors.reports.clear();
+        sensors
+    }
+
+    /// Sensors that have not shown anything yet, on a board whose orientation is known.
+    pub(crate) fn turned_like(turned: bool) -> Self {
+        Self {
+            turned,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn board(&self) -> &Board {
+        &self.board
+    }
+
+    pub(crate) fn fields(&self) -> &Dump {
+        &self.fields
+    }
+
+    /// Whether a dump has come, so that every square is known.
+    pub(crate) fn known(&self) -> bool {
+        self.known
+    }
+
+    /// When the last dump came.
+    pub(crate) fn dumped_at(&self) -> Timestamp {
+        self.dumped_at
+    }
+
+    /// Whether White sits with the connector on the right, so that field i is 63-i.
+    pub(crate) fn turned(&self) -> bool {
+        self.turned
+    }
+
+    /// When the last change of a square was reported.
+    pub(crate) fn changed_at(&self, square: Square) -> Timestamp {
+        self.changed(square).at
+    }
+
+    /// Since when a square has shown what it does.
+    pub(crate) fn changed(&self, square: Square) -> Since {
+        self.changed[usize::from(square)]
+    }
+
+    /// The recent changes, oldest first.
+    pub(crate) fn recent(&self) -> impl DoubleEndedIterator<Item = &SensorChange> {
+        self.recent.iter()
+    }
+
+    /// Shows a change that other sensors have shown. Returns whether it changed anything.
+    pub(crate) fn show(&mut self, change: &SensorChange) -> bool {
+        let contents = change.after.and_then(wire_piece);
+        let field = field_of(change.square, self.turned);
+        field.is_some_and(|field| self.set_field(change.when, field, contents))
+    }
+
+    /// Whether there were more changes after `since` than are kept.
+    pub(crate) fn has_forgotten_since(&self, since: Timestamp) -> bool {
+        self.has_forgotten() && self.recent.front().is_some_and(|first| first.when.at > since)
+    }
+
+    /// Whether there were more changes than are kept.
+    pub(crate) fn has_forgotten(&self) -> bool {
+        self.recent.len() == MAX_RECENT
+    }
+
+    /// Squares whose pieces are not read, and taken to stand there all the same.
+    pub(crate) fn unseen(&self) -> Bitboard {
+        self.unseen
+    }
+
+    /// From now on, the pieces of `expected` on `squares` are taken to stand there until the board reads a piece there.
+    pub(crate) fn believe(&mut self, squares: Bitboard, expected: &Board) {
+        for square in squares {
+            if let Some(piece) = expected.piece_at(square) {
+                self.board.set_piece_at(square, piece);
+                self.unseen.add(square);
+            }
+        }
+    }
+
+    /// Forgets the pieces that are not read.
+    pub(crate) fn disbelieve(&mut self) {
+        for square in core::mem::take(&mut self.unseen) {
+            self.board.discard_piece_at(square);
+        }
+    }
+
+    /// The board has told these changes, the oldest first, and no others up to now.
+    pub(super) fn recorded(&mut self, changes: impl IntoIterator<Item = (Field, Contents)>) {
+        self.reports = changes.into_iter().collect();
+        let old = self.reports.len().saturating_sub(MAX_REPORTS);
+        self.reports.drain(..old);
+    }
+
+    /// What the board's memory holds after it had shown this; see [`memory::missed`].
+    pub(super) fn missed<'e>(
+        &self,
+        elements: &'e [Element],
+        halted: Option<(Side, u32)>,
+        cleared: Option<&Dump>,
+    ) -> Option<(usize, &'e [Element])> {
+        // A dump that shows something else clears the reports.
+        let reports: Vec<(Field, Contents)> = self.reports.iter().rev().copied().collect();
+        memory::missed(elements, &self.fields, &reports, halted, cleared)
+    }
+
+    /// The changes since the last call, oldest first, as far as they are kept.
+    pub(crate) fn take_changes(&mut self) -> Vec<SensorChange> {
+        let from = self.recent.len().saturating_sub(core::mem::take(&mut self.fresh));
+        self.recent.range(from..).copied().collect()
+    }
+
+    /// The changes after `since`, oldest first.
+    pub(crate) fn changes_since(&self, since: Timestamp) -> impl DoubleEndedIterator<Item = &SensorChange> {
+        let from = self.recent.partition_point(|change| change.when.at <= since);
+        self.recent.range(from..)
+    }
+
+    /// The next change of the same square; `None` if it still shows the same.
+    pub(crate) fn next_change(&self, change: &SensorChange) -> Option<&SensorChange> {
+        let mut later = self.changes_since(change.when.at);
+        later.find(|later| later.square == change.square)
+    }
+
+    /// Squares that changed after `since`.
+    pub(crate) fn touched_since(&self, since: Timestamp) -> Bitboard {
+        self.changes_since(since).map(|change| change.square).collect()
+    }
+
+    /// Squares that do not show what `expected` does.
+    pub(crate) fn differing(&self, expected: &Board) -> Bitboard {
+        difference(&self.board, expected) | self.result_squares().without(expected.occupied())
+    }
+
+    /// The pieces of `expected` whose squares show nothing, each with its field; the one that was lifted first comes first.
+    pub(crate) fn lifted(&self, expected: &Board) -> Vec<(usize, WirePiece)> {
+        let nothing = expected.occupied().without(self.board.occupied());
+        let mut squares: Vec<Square> = nothing.without(self.result_squares()).into_iter().collect();
+        squares.sort_by_key(|square| self.changed_at(*square));
+        let lifted = squares.into_iter().filter_map(|square| {
+            let piece = wire_piece(expected.piece_at(square)?)?;
+            Some((field_of(square, self.turned)?.index(), piece))
+        });
+        lifted.collect()
+    }
+
+    /// Squares with a result piece.
+    pub(crate) fn result_squares(&self) -> Bitboard {
+        self.result_pieces[0] | self.result_pieces[1] | self.result_pieces[2]
+    }
+
+    /// The result that result pieces show, if they all show the same one.
+    pub(crate) fn shown_result(&self) -> Option<KnownOutcome> {
+        match self.result_pieces.map(Bitboard::any) {
+            [true, false, false] => Some(KnownOutcome::Draw),
+            [false, true, false] => Some(KnownOutcome::Decisive { winner: Color::White }),
+            [false, false, true] => Some(KnownOutcome::Decisive { winner: Color::Black }),
+            _ => None,
+        }
+    }
+
+    /// Takes in a field update. Returns whether it changed anything.
+    pub(crate) fn set_field(&mut self, when: impl Into<Since>, field: Field, contents: Contents) -> bool {
+        let before = core::mem::replace(&mut self.fields[field.index()], contents);
+        if before != contents {
+            if self.reports.len() == MAX_REPORTS {
+                self.reports.pop_front();
+            }
+            self.reports.push_back((field, contents));
+        }
+        self.set(when.into(), square_of(field, self.turned), contents)
+    }
+
+    /// A report repeats what a field shows. Boards report changes: it showed something else in between, and that report was
+    /// lost.
+    pub(crate) fn repeated(&mut self, at: Timestamp, field: Field) {
+        self.changed[usize::from(square_of(field, self.turned))] = Since::at(at);
+    }
+
+    /// Takes in a dump. Returns whether it changed anything.
+    pub(crate) fn set_all(&mut self, at: Timestamp, dump: &Dump) -> bool {
+        let mut changed = !self.known;
+        self.known = true;
+        for (field, contents) in Field::all().zip(dump) {
+            let square = square_of(field, self.turned);
+            // Its report was lost, at some time after the square was last known to show something else.
+            let from = self.changed_at(square).max(self.dumped_at);
+            changed |= self.set_field(Since::between(from, at), field, *contents);
+        }
+        self.dumped_at = at;
+        if changed {
+            self.reports.clear();
+        }
+        changed
+    }
+
+    /// Turns the board: from now on the fields are read the other way round.
+    pub(crate) fn turn(&mut self) {
+        self.turned = !self.turned;
+        self.board.rotate_180();
+        self.unseen = self.unseen.rotate_180();
+        for result_piece in &mut self.result_pieces {
+            *result_piece = result_piece.rotate_180();
+        }
+        self.changed.reverse();
+        for change in &mut self.recent {
+            change.square = change.square.rotate_180();
+        }
+    }
+
+    fn set(&mut self, when: Since, square: Square, contents: Contents) -> bool {
+        let (piece, result_piece) = match contents {
+            None => (None, None),
+            Some(WirePiece::DrawToken) => (None, Some(0)),
+            Some(WirePiece::WhiteWinsToken) => (None, Some(1)),
+            Some(WirePiece::BlackWinsToken) => (None, Some(2)),
+            Some(piece) => (chess_piece(piece), None),
+        };
+        let had = self
+            .result_pieces
+            .iter()
+            .position(|squares| squares.contains(square));
+        if self.unseen.contains(square) {
+            if contents.is_none() {
+                return false;
+            }
+            self.unseen.discard(square);
+        } else if self.board.piece_at(square) == piece && had == result_piece {
+            return false;
+        }
+        for (kind, squares) in self.result_pieces.iter_mut().enumerate() {
+            squares.set(square, result_piece == Some(kind));
+        }
+        let before = self.board.piece_at(square);
+        match piece {
+            Some(piece) => self.board.set_piece_at(square, piece),
+            None => self.board.discard_piece_at(square),
+        }
+        self.changed[usize::from(square)] = when;
+        if self.recent.len() == MAX_RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(SensorChange {
+            when,
+            square,
+            before,
+            after: piece,
+        });
+        self.fresh = (self.fresh + 1).min(MAX_RECENT);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_micros(1_000_000_000 + millis * 1000)
+    }
+
+    #[test]
+    fn reports_within_a_scan_have_no_order() {
+        assert!(!Since::at(at(0)).precedes(Since::at(at(200))));
+        assert!(Since::at(at(0)).precedes(Since::at(at(400))));
+        assert!(!Since::at(at(400)).precedes(Since::at(at(0))));
+    }
+
+    #[test]
+    fn what_a_dump_shows_may_have_been_long_before_and_what_a_record_holds_is_in_order() {
+        let report = Since::at(at(1000));
+        let (dumped, recorded) = (Since::between(at(0), at(9000)), Since::recorded(at(0), at(9000)));
+        assert!(!report.precedes(dumped));
+        assert!(report.precedes(recorded));
+        assert!(dumped.is_late() && !recorded.is_late() && !report.is_late());
+    }
+
+    #[test]
+    fn of_two_changes_the_later_one_tells_when_both_had_happened() {
+        let (recorded, report) = (Since::recorded(at(0), at(1000)), Since::at(at(2000)));
+        assert_eq!(recorded.and(report), report);
+        let recorded = Since::recorded(at(0), at(3000));
+        assert_eq!(report.and(recorded), Since::recorded(at(2000), at(3000)));
+    }
+
+    #[test]
+    fn a_dump_dates_a_change_from_the_dump_before_and_from_the_last_change_of_its_square() {
+        let mut sensors = Sensors::showing(at(0), &Board::new(), false);
+        let mut fields = *sensors.fields();
+        sensors.set_all(at(1000), &fields);
+        let e2 = field_of(Square::E2, false).expect("a field");
+        sensors.set_field(at(2000), e2, None);
+        for square in [Square::E2, Square::D2] {
+            let field = field_of(square, false).expect("a field");
+            fields[field.index()] = Some(WirePiece::WhiteQueen);
+        }
+        sensors.set_all(at(5000), &fields);
+        let from = [Square::D2, Square::E2].map(|square| sensors.changed(square));
+        assert_eq!(
+            from,
+            [
+                Since::between(at(1000), at(5000)),
+                Since::between(at(2000), at(5000))
+            ]
+        );
+    }
+}

@@ -1,0 +1,310 @@
+//! What the board signals besides moves: a start position that was set up, a result that is shown.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::{Bitboard, Board, Color, KnownOutcome};
+
+use super::Tracker;
+use super::finding::Finding;
+use super::node::{NodeId, Played, Standing};
+use super::tree::Tree;
+use crate::events::{CorrectionReason, EndReason, Recovery};
+use crate::model::{Cost, IN_HANDS};
+use crate::position::{State, Variant, outcome_of_kings, start};
+
+/// A result that the board shows.
+struct Sign {
+    outcome: KnownOutcome,
+    by: EndReason,
+    /// Since when its pieces have stood there.
+    since: Timestamp,
+    /// What speaks against it.
+    against: Cost,
+}
+
+impl Tracker {
+    /// Begins a new line if a start position stands on the board that is not simply the current position of the line.
+    /// Returns whether it did.
+    pub(super) fn find_start(&mut self, now: Timestamp) -> bool {
+        let result_pieces = self.sensors.result_squares().any();
+        if self.stands_as_expected() {
+            if let Some(line) = &mut self.line {
+                line.awaited = false;
+            }
+            return false;
+        }
+        let awaits_another = self.line.as_ref().is_some_and(|line| line.awaited);
+        if awaits_another {
+            self.turn_to_expected(now);
+        }
+        if !self.sensors.known() || result_pieces || awaits_another {
+            return false;
+        }
+        let found = self.either_way(|board| start::recognise_as(&self.drawn, board));
+        let Some(((variant, state), turn)) = found else {
+            return self.find_start_in_part(now);
+        };
+        let wrong = variant == Variant::WrongStart;
+        if wrong && !turn && self.has_castled_from_start() {
+            return false;
+        }
+        let may_have_castled = wrong && self.may_have_castled();
+        let castled = may_have_castled
+            .then(|| start::before_castling(state.board()))
+            .flatten();
+        let (variant, state) = castled.map_or((variant, state), |state| (Variant::Chess960, state));
+        let ready = self.quiet_since + if wrong { self.model.doubt } else { self.model.pause };
+        if (self.line.is_some() || wrong) && self.waits(now, ready) {
+            return false;
+        }
+        if turn {
+            self.sensors.turn();
+            self.show_squares(now);
+        }
+        let mut tree = Tree::new(self.model, state, 0, now);
+        tree.update(&self.sensors, now);
+        // Nobody saw White castle.
+        for id in tree.path(tree.best()) {
+            tree.node_mut(id).inferred = true;
+        }
+        self.begin_with(now, variant, tree);
+        true
+    }
+
+    /// Turns the board if the position that the arbiter has given stands on it the other way round.
+    fn turn_to_expected(&mut self, now: Timestamp) {
+        let Some(line) = &self.line else { return };
+        let root = line.tree.node(line.tree.root()).state.board();
+        let mut turned = self.sensors.board().clone();
+        turned.rotate_180();
+        if !self.sensors.known() || turned != *root || self.waits(now, self.quiet_since + self.model.pause) {
+            return;
+        }
+        self.sensors.turn();
+        self.show_squares(now);
+        if let Some(line) = &mut self.line {
+            line.tree.update(&self.sensors, now);
+            line.awaited = false;
+        }
+    }
+
+    /// What is found on the board, and whether it is there once the board is turned.
+    fn either_way<T>(&self, find: impl Fn(&Board) -> Option<T>) -> Option<(T, bool)> {
+        let mut turned = self.sensors.board().clone();
+        turned.rotate_180();
+        let here = find(self.sensors.board()).map(|found| (found, false));
+        here.or_else(|| Some((find(&turned)?, true)))
+    }
+
+    /// Whether the line is at its start position, and the board shows it after castling.
+    fn has_castled_from_start(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| {
+            let tip = line.tree.node(line.tree.tip());
+            tip.ply == 0 && start::is_castled(&tip.state, self.sensors.board())
+        })
+    }
+
+    /// Whether White may have castled before the board was heard: nobody saw the king come, and the clock runs.
+    fn may_have_castled(&self) -> bool {
+        let king = self.sensors.board().king_of(Color::White);
+        let unseen = king.is_some_and(|king| self.sensors.changed(king).is_late());
+        unseen && self.clock.running() == Some(true)
+    }
+
+    /// Begins a new line if the usual start position stands on the board but for a piece or two that the board does not
+    /// read. They are taken to stand where they should until play shows otherwise. Returns whether it did.
+    fn find_start_in_part(&mut self, now: Timestamp) -> bool {
+        // The piece may have stood elsewhere when the next change of a playback was made: how long is not known.
+        let known = !self.disturbed && self.playback.is_none();
+        let Some((unseen, turn)) = self.either_way(start::unseen).filter(|_| known) else {
+            return false;
+        };
+        // In a game, the piece may be in a hand.
+        let expected = self.expected().map_or(usize::MAX, |(_, differs)| differs.count());
+        if expected <= IN_HANDS {
+            return false;
+        }
+        if self.waits(now, self.quiet_since + self.model.doubt) {
+            return false;
+        }
+        if turn {
+            self.sensors.turn();
+        }
+        self.sensors.believe(unseen, &Board::new());
+        self.show_squares(now);
+        self.begin(now, now, Variant::Standard, State::default());
+        true
+    }
+
+    /// Pieces that are not read are no longer taken to stand where they did once the pieces are put away.
+    pub(super) fn doubt_unseen(&mut self, now: Timestamp) {
+        if self.sensors.unseen().is_empty() {
+            return;
+        }
+        let expected = self.expected().map_or(0, |(board, _)| board.occupied().count());
+        if 2 * self.sensors.board().occupied().count() < expected {
+            self.sensors.disbelieve();
+            self.show_squares(now);
+        }
+    }
+
+    /// Takes these squares to have the pieces that the line has there, as before a restart.
+    pub(crate) fn believe_unseen(&mut self, squares: Bitboard) {
+        if let Some(board) = self.expected().map(|(board, _)| board.clone()) {
+            self.sensors.believe(squares, &board);
+        }
+    }
+
+    /// Announces a result that the board shows. Returns whether there was a new one.
+    pub(super) fn find_result(&mut self, now: Timestamp) -> bool {
+        let Some(sign) = self.result_on_board() else {
+            self.shown = None;
+            return false;
+        };
+        let Sign { outcome, by, .. } = sign;
+        if self.shown == Some((outcome, by)) {
+            return false;
+        }
+        let stands = self.model.counts_after(sign.against);
+        if stands.is_none_or(|stands| self.waits(now, sign.since + stands)) {
+            return false;
+        }
+        self.shown = Some((outcome, by));
+        if self.gap_since.is_some() && !self.disturbed {
+            // What was played in it will not be found out any more.
+            self.lose_line(now);
+            self.close_gap(now, Recovery::Undecidable);
+        }
+        self.announce(now, Finding::ResultShown { outcome, by });
+        true
+    }
+
+    /// Whether the best reading explains the whole board. Where what was played is not known, plies are not taken back to
+    /// the start position: the pieces are set up again.
+    fn stands_as_expected(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| {
+            let best = line.tree.best();
+            let known = line.lost.is_none() || best == line.tree.tip();
+            known && line.tree.node(best).differs.is_empty()
+        })
+    }
+
+    /// The result that the board shows.
+    fn result_on_board(&self) -> Option<Sign> {
+        let tree = self.tree()?;
+        let board = |id: NodeId| tree.node(id).state.board();
+        // What was played before is told first.
+        let gap = self.gap_since.is_some() || self.is_lost();
+        self.result_piece(board(tree.tip()))
+            .or_else(|| self.kings_in_centre(board(tree.best()), !gap && tree.tip() != tree.best()))
+    }
+
+    /// A result piece. Where pieces of the game are missing, it is likely one of them that is misread.
+    fn result_piece(&self, expected: &Board) -> Option<Sign> {
+        let outcome = self.sensors.shown_result()?;
+        let squares = self.sensors.result_squares();
+        let explained =
+            self.sensors.differing(expected) == squares && (squares & expected.occupied()).is_empty();
+        let against = usize::from(!explained) * self.model.unlikely;
+        Some(Sign {
+            outcome,
+            by: EndReason::ResultPiece,
+            since: self.stands_since(squares),
+            against: match self.clock.running() {
+                Some(true) => against + self.model.odd,
+                // The players have stopped it, as they do at the end.
+                Some(false) => 0,
+                None => against,
+            },
+        })
+    }
+
+    /// Both kings in the centre cannot arise in play; they show the result by the colour of their squares: light for
+    /// White, dark for Black, one of each for a draw. `before`: what stood there before the kings were moved; `untold`: a
+    /// ply before them is still to be told.
+    fn kings_in_centre(&self, before: &Board, untold: bool) -> Option<Sign> {
+        let board = self.sensors.board();
+        let outcome = outcome_of_kings(board)?;
+        let kings = board.kings() & Bitboard::CENTER;
+        let stood_there = kings
+            .into_iter()
+            .any(|square| before.piece_at(square) == board.piece_at(square));
+        Some(Sign {
+            outcome,
+            by: EndReason::Kings,
+            since: self.stands_since(kings),
+            against: usize::from(stood_there || untold) * self.model.odd,
+        })
+    }
+
+    /// When the last of these squares changed.
+    pub(super) fn stands_since(&self, squares: Bitboard) -> Timestamp {
+        let changed = squares.into_iter().map(|square| self.sensors.changed_at(square));
+        changed.max().unwrap_or(self.quiet_since)
+    }
+
+    /// Withdraws the last plies, from the one on from which it is most credible that they were pieces being set up for the
+    /// next game. Such pieces go home, where they stand in its start position; players seldom move there. They are moved
+    /// after the clock was stopped or, without a clock, in one go.
+    pub(super) fn withdraw_setting_up(&mut self, now: Timestamp, start: &Board) {
+        let Some(tree) = self.tree() else { return };
+        let model = self.model;
+        let announced = tree.path(tree.tip());
+        let made = self.made_before_the_clock_stopped(&announced);
+        let in_one_go = self.in_one_go();
+        let (mut odds, mut best) = (0, (0, None));
+        for (at, id) in announced.iter().enumerate().rev() {
+            let node = tree.node(*id);
+            let at_once = in_one_go.is_some_and(|since| node.landed.at >= since);
+            let home = matches!(node.played, Played::Move(m) if start.piece_at(m.to()) == Some(m.role().of(node.mover())));
+            let sure = node.standing == Standing::Confirmed;
+            let played = usize::from(home) * model.odd
+                + usize::from(at_once) * model.unlikely
+                + usize::from(at >= made) * model.reversed;
+            let set_up =
+                model.withdrawn + usize::from(sure) * model.unlikely + usize::from(!home) * model.unexplained;
+            odds += played as i64 - set_up as i64;
+            best = best.max((odds, (odds > 0).then_some(*id)));
+        }
+        if let (odds, Some(first)) = best {
+            self.retract(now, first, CorrectionReason::SetUp, odds);
+        }
+    }
+
+    /// How many of these plies were made before the clock had been stopped; all of them where it was not, or where nothing
+    /// tells.
+    fn made_before_the_clock_stopped(&self, announced: &[NodeId]) -> usize {
+        let all = announced.len();
+        let stopped = self.clock.stopped_since().filter(|_| !self.recovering());
+        let Some((since, line)) = stopped.zip(self.line.as_ref()) else {
+            return all;
+        };
+        let after = |id: &NodeId| {
+            let node = line.tree.node(*id);
+            node.lifted_at > since && !node.completed
+        };
+        let Some(last) = announced.iter().rposition(|id| !after(id)) else {
+            return all;
+        };
+        // A clock that did not run for the ply before proves nothing.
+        let before = line.tree.node(announced[last]).since;
+        let ran = self.clock.ran_at(before) && before <= since;
+        if ran { last + 1 } else { all }
+    }
+
+    /// Since when the pieces on a board without a clock have been moved all without a pause. Nothing tells in the memory.
+    pub(super) fn in_one_go(&self) -> Option<Timestamp> {
+        if self.recovering() || self.clock.running().is_some() {
+            return None;
+        }
+        let mut since = None;
+        for change in self.sensors.recent().rev() {
+            if since.is_some_and(|since| since > change.when.at + self.model.rest) {
+                return since;
+            }
+            since = Some(change.when.at);
+        }
+        // In a long set-up, the pause before it may be forgotten.
+        let forgotten = self.sensors.has_forgotten();
+        since.map(|since| if forgotten { Timestamp::default() } else { since })
+    }
+}

@@ -1,0 +1,544 @@
+//! Gaps in which the board was not heard.
+
+use core::time::Duration;
+
+use kiebitz_hardware::Observation;
+use kiebitz_protocol::{Element, Field};
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Square};
+
+use super::memory::goes_unheard;
+use super::{START, World, castling, wire};
+use crate::events::{Doubt, Evidence, Ply};
+use crate::model::Model;
+use crate::position::{State, Variant};
+use crate::tracker::Start;
+
+#[test]
+fn plies_in_a_gap_are_found_if_only_one_line_leads_there() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
+    world.has_announced("e4 Inferred: e5 Nf3");
+}
+
+/// Nobody pressed a clock after Bd3, but the bishop had stood there for long: it goes on from there in the gap, unless it
+/// was in the hand again when the gap began.
+#[test]
+fn a_ply_that_stood_before_a_gap_is_not_made_in_it() {
+    for (lifted, found) in [("", "Nf6 Bc4"), ("d3.", "no, Bc4 Nf6")] {
+        let mut world = World::new(START);
+        for ply in ["e2. e4P", "e7. e5p", "f1. d3B"] {
+            world.shows(ply).wait(8000).dump();
+        }
+        world.shows(lifted);
+        world.misses("rnbqkb.rpppp.ppp.....n......p.....B.P...........PPPP.PPPRNBQK.NR");
+        world.wait(3000);
+        world.has_announced(&format!("e4 e5 Bd3 Inferred: {found}"));
+    }
+}
+
+/// The bishop was on its way to b5 over d3 when the gap began.
+#[test]
+fn a_piece_goes_on_in_a_gap_that_began_while_it_was_on_its_way() {
+    let mut world = World::new(START);
+    for ply in ["e2. e4P", "e7. e5p"] {
+        world.shows(ply).wait(4000);
+    }
+    world.shows("f1. d3B").wait(900);
+    world.misses("rnbqkbnr.ppp.ppp........pB..p.......P........N..PPPP.PPPRNBQK..R");
+    world.has_announced("e4 e5 Bd3 withdrawn Inferred: Bb5 a5 Nf3");
+}
+
+#[test]
+fn moves_in_a_gap_that_fit_in_any_order_are_announced_as_such() {
+    let mut world = World::new(START);
+    world.misses("rnbqkbnr.pppppp.p......p................P......P.PPPPPP.RNBQKBNR");
+    world.wait(4000);
+    let orders = world.uncertain;
+    assert_eq!((world.announced.len(), orders), (5, 4), "{:?}", world.announced);
+}
+
+/// White moves first, and both at nearly the same time: by the line over the gap it would be Black's turn.
+#[test]
+fn plies_in_the_wrong_order_refute_a_line_over_a_gap() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
+    world.wait(4000);
+    world
+        .shows("a2.")
+        .wait(300)
+        .shows("a3P")
+        .wait(60)
+        .shows("a7. a6p");
+    world.wait(4000);
+    world.has_announced("e4 Inferred: e5 Nf3 withdrawn Undecidable:");
+}
+
+#[test]
+fn a_game_goes_on_after_a_gap_that_cannot_be_explained() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    // Too much has been played to be reconstructed.
+    world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
+    world.has_announced("e4");
+    world.wait(10_000);
+    world.has_announced("e4 Undecidable:");
+    world.shows("h3. h4P").wait(3000).shows("d6. d5p");
+    world.has_announced("e4 Undecidable: goes on: h4 d5");
+}
+
+/// Five plies lead back to the last known position. The last two of them were seen, so that it was not left as it stood.
+#[test]
+fn plies_that_lead_back_over_a_gap_are_told() {
+    let mut world = World::new(START);
+    world
+        .clock(true, true)
+        .shows("e2. e4P")
+        .wait(2000)
+        .clock(false, true);
+    world.shows("e7. e5p").wait(2000).clock(true, true).wait(2000);
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    // Bc4 Qh4 Bd3
+    goes_unheard(&mut world, "d8. h4q f1. d3B");
+    world.wait(60_000).observe(Observation::Opened);
+    world.clock(false, true).dump().wait(3000);
+    world.shows("h4. d8q").wait(900).clock(true, true).wait(900);
+    world.shows("d3. f1B").wait(3000).dump();
+    world.has_announced("e4 e5 Undecidable: goes on: Qd8 Bf1");
+}
+
+/// In a blitz game nobody rests for seconds, so the moves show themselves whose turn it was.
+#[test]
+fn a_game_goes_on_after_a_gap_though_nobody_rests() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
+    // For a moment after the dump a piece may still be in a hand.
+    for squares in [
+        "h3. h4P", "d6. d5p", "g2. g3P", "d5. d4p", "c3. a4N", "a8. b8r", "a2. a3P", "g7. g6p", "b2. b3P",
+        "h7. h6p", "a4. b2N", "b7. b5p", "b2. a4N", "b5. b4p",
+    ] {
+        world.shows(squares).wait(900);
+    }
+    assert!(
+        world.announced.join(" ").starts_with("e4 Undecidable: goes on: "),
+        "{:?}",
+        world.announced
+    );
+    assert_eq!(world.announced.last().map(String::as_str), Some("b4"));
+}
+
+#[test]
+fn a_game_goes_on_where_a_rook_was_captured_on_its_corner_by_a_rook() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    world.misses("...qkbnr.pp.pppp..npb...............P.....NP.N...PP.BPPPr.BQK..R");
+    world.wait(10_000);
+    world.shows("h2. h4P").wait(3000).shows("d6. d5p");
+    world.has_announced("e4 Undecidable: goes on: h4 d5");
+}
+
+/// When the board was judged, a pawn was in a hand: moves were made before a placement could be known.
+#[test]
+fn what_is_played_until_a_game_goes_on_is_not_known_either() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
+    world.wait(12_000).shows("h3.").wait(3000).shows("h4P");
+    world.wait(500).shows("d6. d5p").wait(3000).shows("g2. g3P");
+    world.wait(3000).dump();
+    world.has_announced("e4 Undecidable: Undecidable: goes on: g3");
+}
+
+/// What was played since the gap is not known, and so no plies are taken back to the start position.
+#[test]
+fn pieces_set_up_again_after_a_gap_begin_a_game() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
+    world.wait(12_000);
+    world.fields = World::new(START).fields;
+    world.dump().wait(3000).shows("d2. d4P");
+    world.has_announced("e4 Undecidable: Undecidable: d4");
+}
+
+/// White's king may yet castle, so its move is not beyond doubt. It has stood for longer than any castling takes.
+#[test]
+fn a_ply_that_stood_before_a_gap_is_not_withdrawn() {
+    let before = |stands: u64| {
+        let mut world = castling();
+        world.shows("e1. f1K").wait(stands);
+        world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
+        world.wait(12_000);
+        world.announced.join(" ")
+    };
+    assert_eq!(before(8000), "Kf1 Undecidable:");
+    assert_eq!(before(3000), "Kf1 withdrawn Undecidable:");
+}
+
+/// The same after a restart: when the ply was told is in the journal.
+#[test]
+fn a_ply_that_stood_before_a_restart_is_not_withdrawn() {
+    let before = |stood: u64| {
+        let mut world = World::new(START);
+        let (start, [e4, e5]) = journaled(&world, ["e2e4", "e7e5"]);
+        world.now = world.now + Duration::from_millis(stood);
+        world
+            .tracker
+            .resume(world.now, &start, [(&e4, true), (&e5, false)], None);
+        world.wait(60_000);
+        let placement = "r..q.rk..pp.bpppp.np.n..............P.b...NP.N.PPPP.BPP.R.BQ.RK.";
+        world.fields = World::new(placement).fields;
+        world.observe(Observation::Opened);
+        world.dump();
+        // It tells of e4 and e5, and not of how the board came to show what it does.
+        let elements = elements("e2. e4P e7. e5p");
+        world.observe(Observation::Memory { elements });
+        world.dump().wait(14_000);
+        world.announced.join(" ")
+    };
+    assert_eq!(before(8000), "Undecidable:");
+    assert_eq!(before(3000), "withdrawn Undecidable:");
+}
+
+/// The pieces were set up again, and the next game begins like this one. Nobody takes back four plies unheard.
+#[test]
+fn a_game_that_begins_alike_in_a_gap_is_another_one() {
+    let played = |plies: &[&str]| {
+        let mut world = World::new(START);
+        for squares in plies {
+            world.shows(squares).wait(4000);
+        }
+        world.announced.clear();
+        world.misses("rnbqkbnrpppppppp....................P...........PPPP.PPPRNBQKBNR");
+        world.wait(12_000).shows("e7. e6p").wait(4000);
+        world.announced.join(" ")
+    };
+    let plies = ["e2. e4P", "e7. e5p", "g1. f3N", "b8. c6n", "f1. c4B"];
+    assert_eq!(played(&plies), "Undecidable: goes on: e6");
+}
+
+/// When the board is heard again, reports are lost once more: a knight is put down that was never lifted.
+#[test]
+fn a_game_goes_on_from_what_a_dump_shows_after_reports_were_lost() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000);
+    world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
+    world.wait(8000).shows("f3N").wait(4000).shows("h3. h4P");
+    world.has_announced("e4");
+    world.dump().wait(4000).shows("d6. d5p");
+    world.has_announced("e4 Undecidable: goes on: h4 d5");
+}
+
+/// Squares with what they came to show, with a ' if that was quick; R and L for presses on the right and on the left.
+pub(super) fn elements(text: &str) -> Vec<Element> {
+    let pressed = |left: bool| Element::ClockTime {
+        left,
+        hours: 0,
+        minutes: 4,
+        seconds: 50,
+    };
+    let change = |word: &str| {
+        let (square, letter) = word.split_at(2);
+        let square: Square = square.parse().expect("a square");
+        Element::PieceChange {
+            contents: wire(letter.chars().next().expect("a piece")),
+            field: Field::new(square.flip_vertical() as u8).expect("a field"),
+            quick: letter.ends_with('\''),
+        }
+    };
+    text.split_whitespace()
+        .map(|word| match word {
+            "R" => pressed(false),
+            "L" => pressed(true),
+            word => change(word),
+        })
+        .collect()
+}
+
+/// The start of a game and these plies of it, as the journal has them.
+pub(super) fn journaled<const N: usize>(world: &World, plies: [&str; N]) -> (Start, [Ply; N]) {
+    let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let state = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
+    let start = Start {
+        variant: Variant::Standard,
+        state: state.clone(),
+        turned: false,
+        goes_on: false,
+    };
+    let (mut before, mut number) = (state, 0);
+    let plies = plies.map(|uci| {
+        let uci: UciMove = uci.parse().expect("UCI");
+        let played = before.legal_move(&uci).expect("legal");
+        number += 1;
+        let ply = Ply {
+            number,
+            color: before.turn(),
+            played: Some(played),
+            uci: Some(uci),
+            san: Some(before.san(played)),
+            after: before.after(played),
+            captured: None,
+            lifted_at: world.now,
+            stood_at: world.now,
+            inferred: false,
+            recovered: false,
+            any_order: false,
+            clock: None,
+            evidence: Evidence::default(),
+        };
+        before = ply.after.clone();
+        ply
+    });
+    (start, plies)
+}
+
+#[test]
+fn a_game_is_resumed_from_the_journal() {
+    let mut world = World::new(START);
+    let (start, [e4]) = journaled(&world, ["e2e4"]);
+    world.tracker.resume(world.now, &start, [(&e4, true)], None);
+    world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
+    world.has_announced("Inferred: e5 Nf3");
+    let numbers = world.tracker.line.map(|line| line.tree.node(line.tree.tip()).ply);
+    assert_eq!(numbers, Some(3));
+}
+
+/// The daemon was stopped before anything had confirmed Black's reply, which it had reconstructed over a gap, and has begun
+/// again.
+fn resumed_in_doubt() -> World {
+    let mut world = World::new(START);
+    let (start, [e4, e5]) = journaled(&world, ["e2e4", "e7e5"]);
+    let doubt = Doubt {
+        from: world.now,
+        first: 2,
+        last: 2,
+    };
+    let plies = [(&e4, true), (&e5, true)];
+    world.tracker.resume(world.now, &start, plies, Some(doubt));
+    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    world
+}
+
+/// Black moves again.
+#[test]
+fn a_doubt_survives_a_restart() {
+    let mut world = resumed_in_doubt();
+    world.wait(4000).shows("d7. d6p");
+    world.has_announced("Inferred: withdrawn Undecidable:");
+}
+
+/// White thinks with the piece in the hand: that says nothing against what was reconstructed.
+#[test]
+fn a_piece_in_a_hand_refutes_no_reconstructed_line() {
+    let mut world = resumed_in_doubt();
+    world.shows("g1.").wait(6000).shows("f3N");
+    world.has_announced("Inferred: Nf3");
+}
+
+/// In a gap the bishop went to e2. Now it is drawn over c4, where it had stood before, to b5.
+#[test]
+fn a_piece_that_passes_where_it_stood_before_a_gap_moved_in_the_gap() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000).shows("e7. e5p").wait(2000);
+    world.shows("f1. c4B").wait(4000).shows("b8. c6n").wait(4000);
+    world.announced.clear();
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(60_000);
+    let (c4, e2) = (34, 52);
+    world.fields.swap(c4, e2);
+    world.observe(Observation::Opened);
+    world.dump().wait(900).shows("e2. c4B").wait(100);
+    assert_eq!(world.announced.join(" "), "");
+    world.shows("c4. b5B").has_announced("Inferred: Bb5");
+}
+
+/// The knights have gone out and back, the last one in a gap: nothing was taken back.
+#[test]
+fn a_position_that_recurs_in_a_gap_was_played() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(2000).shows("e7. e5p").wait(2000);
+    world.shows("g1. f3N").wait(2000).shows("b8. c6n").wait(2000);
+    world.shows("f3. g1N").wait(5000);
+    world.announced.clear();
+    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    world.has_announced("Inferred: Nb8");
+}
+
+/// King and rook change places: all pieces stand on their ranks as before, but no start position was set up.
+#[test]
+fn castling_with_the_first_move_in_a_gap_is_no_wrong_start() {
+    let mut world = World::new("bnrknrqbpppppppp................................PPPPPPPPBNRKNRQB");
+    world
+        .wait(4000)
+        .misses("bnrknrqbpppppppp................................PPPPPPPPBNKRNRQB");
+    world.has_announced("Inferred: O-O-O");
+}
+
+/// Whole games may have been played, and the pieces set up again.
+#[test]
+fn nothing_is_known_of_a_gap_at_a_start_position() {
+    let mut world = World::new(START);
+    world.wait(4000).misses(START);
+    world.has_announced("Undecidable:");
+    world
+        .shows("e2. e4P")
+        .wait(4000)
+        .misses("rnbqkbnrpppppppp....................P...........PPPP.PPPRNBQKBNR");
+    world.has_announced("Undecidable: e4 Inferred:");
+}
+
+/// The pieces were set up while the memory was awaited, which the gap then cut off.
+#[test]
+fn a_game_that_begins_as_a_gap_begins_is_not_watched_in_it() {
+    let mut world = World::new(START);
+    for ply in ["e2. e4P", "e7. e5p", "g1. f3N", "b8. c6n", "f1. c4B", "f8. c5b"] {
+        world.shows(ply).wait(4000);
+    }
+    world.fields = World::new(START).fields;
+    world.dump().wait(300).observe(Observation::MemoryAsked);
+    world.wait(3000);
+    world.misses("rnbqkbnr.pppp.pp................p....p..P....N...PPPPPPPRNBQKB.R");
+    world.wait(12_000);
+    world.has_announced("e4 e5 Nf3 Nc6 Bc4 Bc5 Undecidable: Undecidable:");
+}
+
+/// A reconstructed line that the next moves do not fit is withdrawn, and the gap is announced as undecidable.
+#[test]
+fn a_line_that_was_inferred_wrongly_is_withdrawn() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000);
+    // Black's pawn has moved, and so it seems to be White's turn; but Black moves next.
+    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    world.shows("d7. d6p").wait(6000).shows("b8. c6n").wait(6000);
+    let announced = world.announced.join(" ");
+    assert!(announced.starts_with("e4 Inferred: e5"), "{announced}");
+    assert!(announced.contains("withdrawn Undecidable:"), "{announced}");
+}
+
+/// Black moves while White does, which does not show whose turn it was. Then Black moves again: nobody did so illegally.
+#[test]
+fn moves_at_the_same_time_do_not_prove_a_line() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000);
+    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    world
+        .shows("d7. d6p g1. f3N")
+        .wait(6000)
+        .shows("b8. c6n")
+        .wait(6000);
+    let announced = world.announced.join(" ");
+    assert!(announced.ends_with("withdrawn Undecidable:"), "{announced}");
+    assert!(!announced.contains("b8c6"), "{announced}");
+}
+
+/// White's bishop is captured where it was put, and White goes on with another piece though the line has the bishop.
+#[test]
+fn a_line_is_withdrawn_if_a_player_moves_on_without_a_piece() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000);
+    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    world.shows("d1.").wait(2000).shows("g1. f3N").wait(6000);
+    let announced = world.announced.join(" ");
+    assert!(announced.ends_with("withdrawn Undecidable:"), "{announced}");
+    // A piece that is still missing was lifted before that of its player's next ply.
+    assert_eq!(world.odds.pop(), Some(Some(Model::FITTED.unlikely as i64)));
+}
+
+/// The same where play goes on too fast for the board to be quiet: no move counts before the pieces are explained.
+#[test]
+fn a_line_that_was_inferred_wrongly_is_not_played_on() {
+    let mut world = World::new(START);
+    world.shows("e2. e4P").wait(4000);
+    world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+    // Black's knight, which a line with White to move does not explain.
+    for squares in [
+        "b8. c6n", "g1. f3N", "f8. c5b", "f1. c4B", "g8. f6n", "b1. c3N", "d7. d6p",
+    ] {
+        world.shows(squares).wait(900);
+    }
+    let announced = world.announced.join(" ");
+    assert!(
+        announced.starts_with("e4 Inferred: e5 withdrawn Undecidable:"),
+        "{announced}"
+    );
+}
+
+/// A king and rook on the first rank may have the right to castle; if they do castle, they had it.
+#[test]
+fn castling_is_found_in_a_game_in_progress() {
+    let mut world = World::new("....k...ppp..ppp................................PPP..PPP...K...R");
+    world.wait(3000).shows("g7. g6p").wait(3000);
+    let claims_nothing = world
+        .tracker
+        .line
+        .as_ref()
+        .map(|line| line.tree.node(0).state.fen());
+    assert_eq!(
+        claims_nothing.as_deref(),
+        Some("4k3/ppp2ppp/8/8/8/8/PPP2PPP/3K3R b - - 0 1")
+    );
+    world.shows("h1. f1R").wait(1500).shows("d1. g1K").wait(4000);
+    world.has_announced("g6 O-O");
+}
+
+/// An unknown right to castle survives a restart, and is lost when the king moves.
+#[test]
+fn castling_with_an_unknown_right_is_found_by_its_uci_until_the_king_moves() {
+    let found = State::from_fen("3k4/8/8/8/8/8/8/R2K3R w - - 0 1", CastlingMode::Standard);
+    let found = found.expect("a FEN").with_unknown_past();
+    let uci = |uci: &str| uci.parse().expect("UCI");
+    let castling = found.legal_move(&uci("d1h1")).expect("may be legal");
+    assert_eq!(found.after(castling).fen(), "3k4/8/8/8/8/8/8/R4RK1 b - - 1 1");
+    let mut walked = found;
+    for step in ["d1e1", "d8e8", "e1d1", "e8d8"] {
+        let step = walked.legal_move(&uci(step)).expect("legal");
+        walked = walked.after(step);
+    }
+    assert_eq!(walked.legal_move(&uci("d1h1")), None);
+}
+
+/// White plays Nf3 again in the gap, and presses after it. Until then the clock runs for White, as it does not where three
+/// plies were taken back.
+#[test]
+fn a_position_that_the_clock_contradicts_was_not_restored() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    let plies = ["e2. e4P", "e7. e5p", "g1. f3N", "b8. c6n", "f3. g1N", "c6. b8n"];
+    for (squares, whites_turn) in plies.into_iter().zip([false, true].into_iter().cycle()) {
+        world
+            .wait(2000)
+            .shows(squares)
+            .wait(1000)
+            .clock(whites_turn, true);
+    }
+    world.announced.clear();
+    world.misses("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
+    world.clock(true, true).wait(4000).clock(false, true);
+    world.has_announced("Inferred: Nf3");
+}
+
+/// The knight is home again, and it is White's turn, as if the move had been taken back. It was pressed, and three plies
+/// since lead there as well.
+#[test]
+fn a_ply_that_was_pressed_is_not_taken_back_in_a_gap() {
+    for (pressed, told) in [(true, "Undecidable:"), (false, "taken back Inferred:")] {
+        let mut world = World::new(START);
+        world.clock(true, true).wait(2000).shows("e2. e4P").wait(1000);
+        world.clock(false, true).wait(2000).shows("e7. e5p").wait(1000);
+        world.clock(true, true).wait(2000).shows("g1. f3N").wait(8000);
+        if pressed {
+            world.clock(false, true).wait(8000);
+        }
+        world.announced.clear();
+        world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
+        world.clock(true, true).wait(20_000);
+        world.has_announced(told);
+    }
+}

@@ -1,0 +1,128 @@
+//! Where a piece was shown on its way from one square to another.
+
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
+use shakmaty::{Move, Square, attacks};
+
+use super::node::{Node, Played};
+use super::sensors::Sensors;
+use crate::events::SensorChange;
+use crate::model::{Cost, Model, PASSING};
+
+/// Whether the reports contradict a move to `hidden` whose piece was captured there before it was scanned: after it was
+/// lifted, the piece stood somewhere else, or another piece of the mover's was shown on `hidden`.
+pub(super) fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Sensors) -> bool {
+    let Some(from) = m.from() else { return false };
+    let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.state.turn());
+    let on_its_way = attacks::between(from, hidden).with(from).with(hidden);
+    let lifted = sensors.changed_at(from);
+    let captured = sensors.changed_at(hidden);
+    sensors
+        .recent()
+        .skip_while(|change| change.when.at + ONE_SCAN_APART < lifted)
+        .filter(|shown| shown.after.is_some_and(|after| after.color == piece.color))
+        .any(|shown| {
+            if shown.after != Some(piece) {
+                // The pawn may be shown where it is promoted.
+                return shown.square == hidden && shown.after != Some(m.role().of(piece.color));
+            }
+            let until = sensors.next_change(shown).map_or(captured, |left| left.when.at);
+            !on_its_way.contains(shown.square) || until > shown.when.at + PASSING
+        })
+}
+
+/// What it costs that the piece of a ply was shown, after it was lifted, on squares that are not on its way, or rested on
+/// one that is while the other player moved.
+pub(super) fn stray(node: &Node, sensors: &Sensors, now: Timestamp, model: &Model) -> Cost {
+    let Played::Move(Move::Normal {
+        role,
+        from,
+        to,
+        promotion: None,
+        ..
+    }) = node.played
+    else {
+        return 0;
+    };
+    let piece = role.of(node.mover());
+    let on_its_way = attacks::between(from, to);
+    let replies = |change: &SensorChange| change.after.is_some_and(|after| after.color != piece.color);
+    sensors
+        .recent()
+        .skip_while(|change| change.when.at + ONE_SCAN_APART < node.lifted_at)
+        .filter(|shown| shown.after == Some(piece) && shown.square != from)
+        // Where it has gone, and where another of its kind is back on its square.
+        .filter(|shown| node.state.board().piece_at(shown.square) != Some(piece))
+        .map(|shown| {
+            // It may still be shown there when the square that it has gone to is read.
+            let left = sensors.next_change(shown).map_or(now, |left| left.when.at);
+            let mut meanwhile = sensors
+                .changes_since(shown.when.at)
+                .take_while(|change| change.when.at < left);
+            if !on_its_way.contains(shown.square) {
+                if left > shown.when.at + ONE_SCAN_APART {
+                    model.unlikely
+                } else {
+                    model.odd
+                }
+            } else if left > shown.when.at + PASSING && meanwhile.any(replies) {
+                model.odd
+            } else {
+                0
+            }
+        })
+        .max()
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use kiebitz_protocol::{Field, Piece as WirePiece};
+    use shakmaty::CastlingMode;
+
+    use super::super::tree::Tree;
+    use super::*;
+    use crate::position::State;
+
+    /// What it costs that the rook on a1 has gone to c1, once the squares have changed like this: "b1R 1200" is a rook that
+    /// comes to b1, with the milliseconds until the next change.
+    fn cost_of_rook_to_c1(changes: &[(&str, u64)]) -> Cost {
+        let mut now = Timestamp::from_micros(1_000_000_000);
+        let state =
+            State::from_fen("4k3/p7/8/8/8/8/8/R3K3 w - - 0 1", CastlingMode::Standard).expect("a FEN");
+        let mut sensors = Sensors::showing(now, state.board(), false);
+        let mut tree = Tree::new(&Model::FITTED, state, 0, now);
+        now = now + Duration::from_secs(10);
+        for (change, millis) in changes {
+            let (square, letter) = change.split_at(2);
+            let square: Square = square.parse().expect("a square");
+            let field = Field::new(square.flip_vertical() as u8).expect("a field");
+            let contents = letter.chars().next().and_then(WirePiece::from_fen);
+            sensors.set_field(now, field, contents);
+            tree.update(&sensors, now);
+            now = now + Duration::from_millis(*millis);
+        }
+        let rook = |node: &&Node| matches!(node.played, Played::Move(m) if m.to() == Square::C1);
+        let first = |node: &&Node| node.ply == 1 && rook(node);
+        tree.nodes().iter().find(first).expect("a reading of Rc1").stray
+    }
+
+    #[test]
+    fn a_piece_that_is_drawn_may_pause_unless_the_other_player_moves() {
+        let Model { odd, unlikely, .. } = Model::FITTED;
+        let lifted = [("a1.", 80), ("b1R", 900)];
+        let lands = [("b1.", 80), ("c1R", 0)];
+        let reply = [("a6p", 80), ("a7.", 300)];
+        assert_eq!(cost_of_rook_to_c1(&[&lifted[..], &lands].concat()), 0);
+        assert_eq!(cost_of_rook_to_c1(&[&lifted[..], &reply, &lands].concat()), odd);
+        let elsewhere = [("a1.", 80), ("a2R", 900), ("a2.", 80), ("c1R", 0)];
+        assert_eq!(cost_of_rook_to_c1(&elsewhere), unlikely);
+        let shown_twice = [("a1.", 80), ("a2R", 900), ("c1R", 80), ("a2.", 0)];
+        assert_eq!(cost_of_rook_to_c1(&shown_twice), unlikely);
+        // The board scans the square that it comes to before the one that it leaves.
+        let shown_before = [("a2R", 80), ("a1.", 900), ("a2.", 80), ("c1R", 0)];
+        assert_eq!(cost_of_rook_to_c1(&shown_before), unlikely);
+    }
+}

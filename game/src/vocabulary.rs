@@ -1,0 +1,144 @@
+//! Closed vocabularies: the words that events are written with, each an enum with one spelling for every variant.
+
+use core::fmt;
+
+use serde::{Deserialize, Deserializer};
+use thiserror::Error;
+
+/// A word that the vocabulary does not have: from a newer version, or from damaged data.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("unknown {vocabulary} {word:?}")]
+pub struct UnknownWord {
+    /// What the words of the vocabulary are, as in "end reason".
+    pub vocabulary: &'static str,
+    /// The word.
+    pub word: String,
+}
+
+/// Reads one of `words`.
+///
+/// # Errors
+///
+/// When it is no text, or a word that is not among them; the message names it.
+pub fn deserialize<'de, W, D>(
+    deserializer: D,
+    vocabulary: &'static str,
+    words: &[W],
+    as_str: impl Fn(W) -> &'static str,
+) -> Result<W, D::Error>
+where
+    W: Copy,
+    D: Deserializer<'de>,
+{
+    let word = String::deserialize(deserializer)?;
+    find(&word, vocabulary, words, as_str).map_err(serde::de::Error::custom)
+}
+
+/// Finds one of `words` by its spelling.
+///
+/// # Errors
+///
+/// When it is not among them; the message names it.
+pub fn find<W: Copy>(
+    word: &str,
+    vocabulary: &'static str,
+    words: &[W],
+    as_str: impl Fn(W) -> &'static str,
+) -> Result<W, UnknownWord> {
+    let known = words.iter().copied().find(|known| as_str(*known) == word);
+    known.ok_or_else(|| UnknownWord {
+        vocabulary,
+        word: word.to_owned(),
+    })
+}
+
+/// Writes a word, with the width that a format asks for.
+pub fn display(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.pad(word)
+}
+
+/// Defines a vocabulary: what its words are, then an enum with a word for each variant.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! vocabulary {
+    (
+        $vocabulary:literal
+        $(#[$meta:meta])*
+        $vis:vis enum $Name:ident { $($(#[$variant_meta:meta])* $Variant:ident = $word:literal,)+ }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        $vis enum $Name { $($(#[$variant_meta])* $Variant,)+ }
+
+        impl $Name {
+            /// All words, in the order of the documentation.
+            $vis const ALL: &'static [Self] = &[$(Self::$Variant),+];
+
+            /// The word as events have it.
+            #[must_use]
+            $vis const fn as_str(self) -> &'static str {
+                match self { $(Self::$Variant => $word,)+ }
+            }
+        }
+
+        $crate::spelled!($Name, $vocabulary);
+    };
+}
+
+/// Reads and writes an enum that has `ALL` and `as_str` by its words.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! spelled {
+    ($Name:ident, $vocabulary:literal) => {
+        impl ::core::fmt::Display for $Name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                $crate::vocabulary::display(self.as_str(), f)
+            }
+        }
+
+        impl ::serde::Serialize for $Name {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> ::serde::Deserialize<'de> for $Name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::vocabulary::deserialize(deserializer, $vocabulary, Self::ALL, Self::as_str)
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+#[expect(unreachable_pub, reason = "the macro makes vocabularies for all to use")]
+mod tests {
+    use serde_json::json;
+
+    vocabulary! {
+        "colour of a lamp"
+        /// A lamp.
+        pub enum Lamp {
+            /// Stop.
+            Red = "red",
+            /// Go on.
+            DarkGreen = "dark_green",
+        }
+    }
+
+    #[test]
+    fn words_are_read_and_written_as_they_are_spelled() {
+        for lamp in Lamp::ALL {
+            assert_eq!(json!(lamp), json!(lamp.as_str()));
+            assert_eq!(serde_json::from_value::<Lamp>(json!(lamp)).ok(), Some(*lamp));
+        }
+        assert_eq!(format!("{:<4}|", Lamp::Red), "red |");
+        assert_eq!(Lamp::DarkGreen.as_str(), "dark_green");
+    }
+
+    #[test]
+    fn word_that_is_not_known_is_named() {
+        let error = serde_json::from_value::<Lamp>(json!("blue")).expect_err("no such word");
+        assert_eq!(error.to_string(), "unknown colour of a lamp \"blue\"");
+    }
+}
