@@ -9,7 +9,8 @@
 
 use std::time::{Duration, Instant};
 
-use kiebitz_game::tracker::Tracker;
+use kiebitz_game::hall::Board as WatchedBoard;
+use kiebitz_game::laws::Regulations;
 use kiebitz_hardware::capture::{CaptureReader, Content, Direction};
 use kiebitz_hardware::{Observation, Observed, Session, Timestamp};
 use kiebitz_protocol::{Dump, Field, FieldUpdate, Piece};
@@ -21,8 +22,8 @@ const ROUNDS: usize = 5;
 fn main() {
     let game = recorded();
     let before = resident_kib();
-    let trackers: Vec<Tracker> = (0..1000).map(|_| follow(&game).0).collect();
-    let held = resident_kib().saturating_sub(before) / trackers.len();
+    let boards: Vec<WatchedBoard> = (0..1000).map(|_| follow(&game).0).collect();
+    let held = resident_kib().saturating_sub(before) / boards.len();
     println!("memory: {held} KiB a board after a game");
     report("recorded game", &game);
     report("shuffled pieces", &shuffled(400_000));
@@ -51,21 +52,18 @@ fn report(name: &str, observations: &[Observed]) {
     );
 }
 
-/// Feeds a tracker and times every call.
-fn follow(observations: &[Observed]) -> (Tracker, Vec<Duration>) {
-    let mut tracker = Tracker::new();
+/// Feeds a board and times every call.
+fn follow(observations: &[Observed]) -> (WatchedBoard, Vec<Duration>) {
+    let mut board = WatchedBoard::new("board-1", "bench", Regulations::default());
     let mut costs = Vec::with_capacity(observations.len());
     for observed in observations {
-        while let Some(deadline) = tracker
-            .poll_deadline()
-            .filter(|deadline| *deadline <= observed.at)
-        {
-            costs.push(timed(|| tracker.handle_deadline(deadline)));
+        while let Some(deadline) = board.poll_deadline().filter(|deadline| *deadline <= observed.at) {
+            costs.push(timed(|| board.advance(deadline)));
         }
-        costs.push(timed(|| tracker.observe(observed)));
-        while tracker.poll_finding().is_some() {}
+        costs.push(timed(|| board.observe(observed)));
+        board.take_events();
     }
-    (tracker, costs)
+    (board, costs)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]

@@ -5,6 +5,54 @@
 //! a clock: [`Hall::poll_deadline`](hall::Hall::poll_deadline) says when to call
 //! [`Hall::advance`](hall::Hall::advance) if nothing arrives before.
 //!
+//! A board on which White plays e4, here an emulated one:
+//!
+//! ```
+//! use core::time::Duration;
+//!
+//! use kiebitz_game::events::EventKind;
+//! use kiebitz_game::hall::{Hall, Names, Roster};
+//! use kiebitz_hardware::capture::LineMode;
+//! use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard};
+//! use kiebitz_hardware::{LineSettings, Timestamp};
+//! use kiebitz_protocol::{Field, Piece};
+//!
+//! let mut now = Timestamp::from_micros(1_789_000_000_000_000);
+//! let mut board = EmulatedBoard::new(now, BoardSettings::default());
+//! for (number, letter) in (0..64).zip("rnbqkbnrpppppppp................................PPPPPPPPRNBQKBNR".chars()) {
+//!     let code = "PRNBKQprnbkq".find(letter).map(|at| at as u8 + 1);
+//!     let piece = code.and_then(|code| Piece::from_code(code).flatten());
+//!     board.set(now, Field::new(number).unwrap(), piece);
+//! }
+//!
+//! let mut hall = Hall::new("live", Names::Configured(Roster::default()));
+//! let line = hall.keep("/dev/ttyUSB0", LineSettings::of(LineMode::Single));
+//! hall.open(now, line);
+//! let mut moves = Vec::new();
+//! for millisecond in 0..20_000 {
+//!     match millisecond {
+//!         10_000 => board.set(now, Field::new(52).unwrap(), None),
+//!         10_400 => board.set(now, Field::new(36).unwrap(), Piece::from_code(1).flatten()),
+//!         _ => {}
+//!     }
+//!     hall.advance(now);
+//!     while let Some((line, bytes)) = hall.poll_write(now) {
+//!         board.handle_bytes(now, &bytes);
+//!         hall.sent(now, line, &bytes);
+//!     }
+//!     while let Some((_, bytes)) = board.poll_transmit(now) {
+//!         hall.receive(now, line, &bytes);
+//!     }
+//!     for explained in hall.take_events() {
+//!         if let EventKind::MoveMade(played) = explained.event.kind {
+//!             moves.push(played.san.unwrap_or_default());
+//!         }
+//!     }
+//!     now = now + Duration::from_millis(1);
+//! }
+//! assert_eq!(moves, ["e4"]);
+//! ```
+//!
 //! Inside, observations pass `tracker` (the most credible line of play), `acts` (what hands did besides the moves) and
 //! `referee` (the Laws: [`laws`]). [`position`] and [`clock`] are what all of them are built on.
 
@@ -20,7 +68,7 @@ pub mod hall;
 pub mod laws;
 pub mod model;
 pub mod position;
-pub mod referee;
-pub mod tracker;
+mod referee;
+mod tracker;
 
 pub use vocabulary::UnknownWord;

@@ -91,7 +91,7 @@ impl<'w, W: Write> Printer<'w, W> {
             Output::Sheet | Output::Explanation => {
                 let hall = replay.hall();
                 let at_end = |name: &str| AtEnd {
-                    white_side: hall.board(name).and_then(|board| board.tracker().white_side()),
+                    white_side: hall.board(name).and_then(|board| board.white_side()),
                     counters: hall.counters(name),
                 };
                 self.sheet.write(self.out, at_end, replay.truncated())?;

@@ -35,7 +35,7 @@ use crate::exit::Stop;
 use crate::feeds::Feeds;
 use crate::journal::{Journal, NumbersFile};
 use crate::output::mqtt::payload::ClockPicture;
-use crate::output::mqtt::{BoardView, Message, MqttConfig};
+use crate::output::mqtt::{Message, MqttConfig};
 use crate::output::status::Question;
 use crate::port::{PortInput, PortOrder};
 use crate::system_time::{LiveTime, Moment, Now, Step, moment};
@@ -419,8 +419,7 @@ impl Desk {
         let boards = || touched.iter().filter_map(|name| self.hall.board(name));
         feeds.take(now, events);
         for board in boards() {
-            let view = BoardView::new(board.tracker(), None, None).later_by(board.ahead());
-            feeds.take_clock(now, board.name(), ClockPicture::new(view.clock));
+            feeds.take_clock(now, board.name(), ClockPicture::new(board.clock()));
         }
     }
 

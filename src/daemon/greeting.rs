@@ -80,6 +80,6 @@ fn text(text: ClockText, board: &Board) -> Option<String> {
     match text {
         ClockText::Name => Some(board.name().to_owned()),
         ClockText::Ok => Some("kiebitz".to_owned()),
-        ClockText::WhiteSide => Some(format!("w {}", board.tracker().white_side()?)),
+        ClockText::WhiteSide => Some(format!("w {}", board.white_side()?)),
     }
 }

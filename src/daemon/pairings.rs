@@ -124,7 +124,7 @@ impl Pairings {
         let view = |name: &str| View {
             set_up: hall
                 .board(name)
-                .is_some_and(|board| board.is_connected() && is_chess960(board.tracker().placement())),
+                .is_some_and(|board| board.is_connected() && is_chess960(board.placement())),
             has_time_control: self.config.regulations(name).time_control.is_some(),
         };
         self.seating.look(now, &self.config.event.rounds, view)

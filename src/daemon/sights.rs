@@ -6,7 +6,6 @@ use kiebitz_hardware::Timestamp;
 
 use super::pairings::Pairings;
 use crate::feeds::Feeds;
-use crate::output::mqtt::BoardView;
 use crate::output::mqtt::payload::ClockPicture;
 use crate::output::sight::{Levers, Sight};
 
@@ -33,8 +32,6 @@ pub(super) fn show<'n>(
 
 /// How a board is at a moment, without what only the hall knows.
 pub(crate) fn sight(board: &Board, table: Option<u32>, seen: Seen) -> Sight {
-    let tracker = board.tracker();
-    let view = BoardView::new(tracker, None, None).later_by(board.ahead());
     let connected = board.is_connected();
     Sight {
         name: board.name().to_owned(),
@@ -46,12 +43,12 @@ pub(crate) fn sight(board: &Board, table: Option<u32>, seen: Seen) -> Sight {
         away: None,
         forgotten: board.is_forgotten(),
         battery: board.battery(),
-        placement: view.placement.clone(),
-        expected: view.expected.map(|(expected, _)| expected.clone()),
-        clock: ClockPicture::new(view.clock.filter(|_| connected)),
+        placement: board.placement().clone(),
+        expected: board.expected().map(|(expected, _)| expected.clone()),
+        clock: ClockPicture::new(board.clock().filter(|_| connected)),
         levers: Levers {
-            up: tracker.lever_up().filter(|_| connected),
-            white: tracker.white_side(),
+            up: board.lever_up().filter(|_| connected),
+            white: board.white_side(),
         },
         seen,
     }

@@ -59,11 +59,11 @@ fn board_status(board: &Board, hall: &Hall) -> BoardStatus {
         serial: board.serial().map(str::to_owned),
         version: board.version().map(version_text),
         playing: !board.is_idle(),
-        clock: board.tracker().has_clock(),
+        clock: board.has_clock(),
         battery: board.battery(),
         line: LineHealth::new(board.heard(), hall.counters(board.name())),
         game: board.playing().as_ref().map(GameStatus::of),
-        times: board.tracker().clock().map(Clock::from),
+        times: board.clock().map(Clock::from),
         open: board.open_incidents().filter_map(open).collect(),
         same_number: hall.namesakes(board.name()).map(str::to_owned).collect(),
     }

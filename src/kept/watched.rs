@@ -148,9 +148,9 @@ impl Watching {
             reading::take(&mut self.watched.readings, said);
         }
         let Some(board) = board else { return };
-        let before = self.shown.replace(board.tracker().placement().clone());
+        let before = self.shown.replace(board.placement().clone());
         let changes = self.shown.as_ref().map(|shown| changes(before.as_ref(), shown));
-        let mut clock = ClockPicture::new(board.tracker().clock().filter(|_| board.is_connected()));
+        let mut clock = ClockPicture::new(board.clock().filter(|_| board.is_connected()));
         clock.as_of = clock.as_of.map(|as_of| as_of + board.ahead());
         let clock = self.clock.differs(&clock).then_some(clock);
         self.clock = clock.unwrap_or(self.clock);

@@ -4,7 +4,7 @@ mod metrics;
 mod page;
 
 use kiebitz_game::events::{Clock, GameResult, rfc3339};
-use kiebitz_game::referee::Playing;
+use kiebitz_game::hall::Playing;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use tokio::sync::oneshot;

@@ -260,7 +260,7 @@ struct TrafficTally {
 impl TrafficTally {
     fn count(&mut self, hall: &Hall) {
         for board in hall.boards() {
-            let now = board.tracker().placement();
+            let now = board.placement();
             let Some(before) = self.shown.get_mut(board.name()) else {
                 self.shown.insert(board.name().to_owned(), now.clone());
                 continue;

@@ -39,11 +39,7 @@ pub(crate) fn replayed_game() -> Vec<Vec<Message>> {
             let topics = Prefix::live().board("board-1").expect("a name");
             Projection::new(&topics, board.name(), "replay", "pi")
         });
-        let messages = projection.project(
-            now,
-            &events,
-            BoardView::new(board.tracker(), board.version(), board.battery()),
-        );
+        let messages = projection.project(now, &events, BoardView::new(board));
         if !messages.is_empty() {
             steps.push(messages);
         }

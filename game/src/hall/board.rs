@@ -4,17 +4,19 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 
 use kiebitz_hardware::{Observation, Observed, Timestamp};
+use shakmaty::Bitboard;
 
 use super::presence::Presence;
 use super::steps::Steps;
+use crate::clock::{ClockFace, Side};
 use crate::command::{Announced, Answer, Command, Order, Refusal};
 use crate::events::incidents::Incidents;
 use crate::events::pairing::CountingGame;
 use crate::events::{Event, EventKind, ExplainedEvent, Incident};
 use crate::laws::{DrawnStart, Regulations};
 use crate::model::Model;
-use crate::position::Seen;
 use crate::position::start::Drawn;
+use crate::position::{Orientation, Seen};
 use crate::referee::{Game, Playing, Referee, Resumed, Ruling};
 use crate::tracker::Tracker;
 
@@ -179,10 +181,50 @@ impl Board {
         self.referee.regulations()
     }
 
-    /// What is known of the pieces.
+    /// The pieces that the sensors show; result pieces are left out.
     #[must_use]
-    pub fn tracker(&self) -> &Tracker {
-        &self.tracker
+    pub fn placement(&self) -> &shakmaty::Board {
+        self.tracker.placement()
+    }
+
+    /// The placement after the last ply announced, and the squares on which the board differs from it; `None` until a game
+    /// is followed.
+    #[must_use]
+    pub fn expected(&self) -> Option<(&shakmaty::Board, Bitboard)> {
+        self.tracker.expected()
+    }
+
+    /// Where White sits; `None` until a start position has shown it.
+    #[must_use]
+    pub fn orientation(&self) -> Option<Orientation> {
+        self.tracker.orientation()
+    }
+
+    /// Whether a clock answers.
+    #[must_use]
+    pub fn has_clock(&self) -> bool {
+        self.tracker.has_clock()
+    }
+
+    /// The last clock reading; `None` until White's side is known.
+    #[must_use]
+    pub fn clock(&self) -> Option<ClockFace> {
+        self.tracker.clock().map(|face| ClockFace {
+            as_of: face.as_of + self.ahead(),
+            ..face
+        })
+    }
+
+    /// White's side of the clock; `None` until known.
+    #[must_use]
+    pub fn white_side(&self) -> Option<Side> {
+        self.tracker.white_side()
+    }
+
+    /// The side on which the clock's lever is up: the one that was not pressed last. `None` without a clock.
+    #[must_use]
+    pub fn lever_up(&self) -> Option<Side> {
+        self.tracker.lever_up()
     }
 
     /// Version of the board's firmware, major and minor number; `None`: it has not said it.

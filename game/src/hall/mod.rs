@@ -26,6 +26,7 @@ use crate::command::{Answer, Command, Order, Refusal};
 use crate::events::ExplainedEvent;
 use crate::model::Model;
 use crate::position::Seen;
+pub use crate::referee::Playing;
 use agenda::{Agenda, Who};
 pub use board::Board;
 use line::HallLine;

@@ -81,7 +81,7 @@ struct Catalogue {
 /// is not in the catalogue has an empty text: the tests make sure that there is none.
 ///
 /// ```
-/// use kiebitz::laws::{Language, Rules, Situation, text};
+/// use kiebitz_game::laws::{Language, Rules, Situation, text};
 /// use shakmaty::{Color, Square};
 ///
 /// let advice = Rules::default().advise(&Situation::AdjustedOffTurn { square: Square::E4 }, Some(Color::White));

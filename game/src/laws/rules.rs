@@ -10,7 +10,7 @@ use super::table::{self, ClaimCost, Fivefold, FlagCall, Penalty, Pressed, Quickp
 /// The rules at a board: an edition of the Laws, the mode of play with its supervision, and the points left open.
 ///
 /// ```
-/// use kiebitz::laws::{Edition, Fivefold, Mode, Rules, Topic};
+/// use kiebitz_game::laws::{Edition, Fivefold, Mode, Rules, Topic};
 ///
 /// let rules = Rules { edition: Edition::Fide2018, mode: Mode::Blitz, supervised: false, ..Rules::default() };
 /// assert!(rules.stands_once_answered());

@@ -21,13 +21,13 @@ pub(super) use read::minutes;
 /// Two time controls are the same where players have the same time, however they were typed.
 ///
 /// ```
-/// use kiebitz::laws::{Bonus, TimeControl};
+/// use kiebitz_game::laws::{Bonus, TimeControl};
 ///
 /// let control: TimeControl = "90 min/40 + 30 min, 30 s from move 1".parse()?;
 /// assert_eq!(control.pgn().as_deref(), Some("40/5400+30:1800+30"));
 /// assert_eq!(control.bonus(41), Bonus::Fischer(30));
 /// assert_eq!(TimeControl::from_pgn("5400+30")?.to_string(), "90+30");
-/// # Ok::<(), kiebitz::laws::InvalidTimeControl>(())
+/// # Ok::<(), kiebitz_game::laws::InvalidTimeControl>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct TimeControl {

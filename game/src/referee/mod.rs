@@ -39,13 +39,13 @@ use claims::Offered;
 use dead::Unsearched;
 use history::{History, Placed};
 pub use playing::Playing;
-pub use resumed::Resumed;
+pub(crate) use resumed::Resumed;
 use watch::{GameStatus, News, Watch};
 use words::index;
 
 /// One thing the referee publishes: the event, the game it belongs to, and when it happened on the board.
 #[derive(Debug, Clone)]
-pub struct Ruling {
+pub(crate) struct Ruling {
     /// When the input that decided it arrived.
     pub ts: Timestamp,
     /// When it happened on the board, where that is known.
@@ -69,7 +69,7 @@ struct Odds {
 
 /// A game's number on its board and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Game {
+pub(crate) struct Game {
     /// From 1.
     pub number: u32,
     /// Day, board and number, as in "2026-11-21-board-1-2".
@@ -78,7 +78,7 @@ pub struct Game {
 
 /// Applies the Laws to one board's line of play.
 #[derive(Debug, Default)]
-pub struct Referee {
+pub(crate) struct Referee {
     board: String,
     regulations: Regulations,
     start: Option<Start>,
@@ -163,7 +163,7 @@ impl OpenGame {
 
 /// How a game ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub(crate) struct Verdict {
     /// The result.
     pub result: GameResult,
     /// What ended it.
@@ -216,7 +216,7 @@ const MAX_CEREMONIAL_PLIES: usize = 2;
 impl Referee {
     /// A referee for the board of that name, under these regulations and without a game.
     #[must_use]
-    pub fn new(board: &str, regulations: Regulations) -> Self {
+    pub(crate) fn new(board: &str, regulations: Regulations) -> Self {
         Self {
             board: board.to_owned(),
             regulations,
@@ -230,18 +230,18 @@ impl Referee {
     }
 
     /// Takes boards and hands to be like that. To be called before anything is found.
-    pub fn follow_model(&mut self, model: &'static Model) {
+    pub(crate) fn follow_model(&mut self, model: &'static Model) {
         self.watch.follow(model);
     }
 
     /// What applies at the board.
     #[must_use]
-    pub fn regulations(&self) -> &Regulations {
+    pub(crate) fn regulations(&self) -> &Regulations {
         &self.regulations
     }
 
     /// Takes in what the tracker found.
-    pub fn handle(&mut self, now: Timestamp, finding: Finding) {
+    pub(crate) fn handle(&mut self, now: Timestamp, finding: Finding) {
         self.odds = match finding {
             Finding::Settled { odds, .. } => Odds {
                 settled: odds,
@@ -338,14 +338,14 @@ impl Referee {
     /// When the referee wants [`handle_deadline`](Self::handle_deadline) to be called, unless something is found
     /// before; `None`: nothing is pending.
     #[must_use]
-    pub fn poll_deadline(&self) -> Option<Timestamp> {
+    pub(crate) fn poll_deadline(&self) -> Option<Timestamp> {
         let search_due = self.unsearched.map(|unsearched| unsearched.due);
         let deadlines = [self.watch.poll_deadline(), search_due];
         deadlines.into_iter().flatten().min()
     }
 
     /// Time has passed without a finding.
-    pub fn handle_deadline(&mut self, now: Timestamp) {
+    pub(crate) fn handle_deadline(&mut self, now: Timestamp) {
         if self.unsearched.is_some_and(|unsearched| unsearched.due <= now) {
             self.search_for_dead_position(now, u32::MAX);
         }
@@ -404,12 +404,12 @@ impl Referee {
 
     /// The game that is being played.
     #[must_use]
-    pub fn game(&self) -> Option<&Game> {
+    pub(crate) fn game(&self) -> Option<&Game> {
         self.game.as_ref().filter(|game| !game.ended).map(|game| &game.id)
     }
 
     /// The rulings since the last call, in order.
-    pub fn take_rulings(&mut self) -> Vec<Ruling> {
+    pub(crate) fn take_rulings(&mut self) -> Vec<Ruling> {
         std::mem::take(&mut self.rulings)
     }
 

@@ -21,7 +21,7 @@ pub struct Playing {
 impl Referee {
     /// The last game, until the pieces are set up for the next one; `None`: there is none.
     #[must_use]
-    pub fn playing(&self) -> Option<Playing> {
+    pub(crate) fn playing(&self) -> Option<Playing> {
         let game = self.game.as_ref()?;
         let last = game.published.last().map(|entry| {
             let ply = &entry.ply;
@@ -46,7 +46,7 @@ impl Referee {
     }
 
     /// The incidents that are open, the oldest first.
-    pub fn open_incidents(&self) -> impl Iterator<Item = &Incident> {
+    pub(crate) fn open_incidents(&self) -> impl Iterator<Item = &Incident> {
         self.watch.open_incidents()
     }
 }

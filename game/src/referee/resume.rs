@@ -50,12 +50,12 @@ impl OpenGame {
 
 impl Referee {
     /// Continues to count the board's games after that number.
-    pub fn count_after(&mut self, games: u32) {
+    pub(crate) fn count_after(&mut self, games: u32) {
         self.games = games;
     }
 
     /// Takes up a game of the journal.
-    pub fn resume(&mut self, resumed: Resumed) {
+    pub(crate) fn resume(&mut self, resumed: Resumed) {
         let (start, line) = resumed.line();
         // A clock that is not running after the restart was stopped.
         let runs = |clock: Clock| clock.running.is_some();
@@ -106,14 +106,14 @@ impl Referee {
     }
 
     /// The computer's clock says so much more than `now` does from here on: ids and rounds go by the computer's.
-    pub fn set_ahead(&mut self, ahead: Duration) {
+    pub(crate) fn set_ahead(&mut self, ahead: Duration) {
         self.ahead = ahead;
         self.regulations.rounds.set_ahead(ahead);
     }
 
     /// Other regulations apply from now on than those that were configured `before`. What was set and announced by
     /// command stays.
-    pub fn regulate(&mut self, before: &Regulations, regulations: Regulations) {
+    pub(crate) fn regulate(&mut self, before: &Regulations, regulations: Regulations) {
         let current = core::mem::replace(&mut self.regulations, regulations);
         self.regulations.rounds.take_over(&current.rounds);
         if current.time_control != before.time_control
@@ -125,17 +125,17 @@ impl Referee {
 
     /// The squares whose pieces were not read before a restart, and taken to stand there.
     #[must_use]
-    pub fn unseen(&self) -> Bitboard {
+    pub(crate) fn unseen(&self) -> Bitboard {
         self.watch.unseen()
     }
 
     /// Takes up the incidents of the journal.
-    pub fn resume_incidents(&mut self, incidents: &Incidents) {
+    pub(crate) fn resume_incidents(&mut self, incidents: &Incidents) {
         self.watch.resume(incidents);
     }
 
     /// Takes up what was announced about the next game and the round.
-    pub fn resume_announced(&mut self, announced: &Announced) {
+    pub(crate) fn resume_announced(&mut self, announced: &Announced) {
         self.announced = announced.players().cloned();
         if let Some(begins) = announced.round() {
             self.regulations.rounds.announce(begins);

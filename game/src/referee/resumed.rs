@@ -15,7 +15,7 @@ use crate::tracker::Start;
 
 /// A game to take up again.
 #[derive(Debug, Clone)]
-pub struct Resumed {
+pub(crate) struct Resumed {
     /// Its id.
     pub id: String,
     /// Its number on the board, from 1.
@@ -51,7 +51,7 @@ pub struct Resumed {
 impl Resumed {
     /// A game of the journal; `None` where its positions are invalid.
     #[must_use]
-    pub fn new(game: &ResumableGame) -> Option<Self> {
+    pub(crate) fn new(game: &ResumableGame) -> Option<Self> {
         let record = &game.record;
         let variant = record.variant;
         let by_variant = variant.castling_mode();
@@ -106,7 +106,7 @@ impl Resumed {
 
     /// The same, played after that one.
     #[must_use]
-    pub fn after(mut self, before: Option<&ResumableGame>) -> Self {
+    pub(crate) fn after(mut self, before: Option<&ResumableGame>) -> Self {
         self.before = before.and_then(|game| {
             let record = &game.record;
             let last = record.moves.last().map_or(&record.start_fen, |last| &last.fen);
@@ -117,14 +117,14 @@ impl Resumed {
 
     /// The side of the clock that did not run last, and its time in seconds, as far as is known.
     #[must_use]
-    pub fn halted(&self) -> Option<(Side, u32)> {
+    pub(crate) fn halted(&self) -> Option<(Side, u32)> {
         let (color, ms) = self.halted?;
         Some((self.white_side?.of(color), u32::try_from(ms / 1000).ok()?))
     }
 
     /// The start and the plies with the positions expected on the board: those that the arbiter set, where there are any.
     #[must_use]
-    pub fn line(&self) -> (Start, Vec<Ply>) {
+    pub(crate) fn line(&self) -> (Start, Vec<Ply>) {
         let stood = |ply: u32, state: &State| {
             let set = self.placed.iter().rfind(|(at, _)| *at == ply);
             set.map_or(state, |(_, state)| state).clone()

@@ -11,7 +11,7 @@ use crate::position::{State, Variant};
 
 /// One thing that the tracker has concluded.
 #[derive(Debug, Clone)]
-pub enum Finding {
+pub(crate) enum Finding {
     /// A new line of play begins with what stands on the board.
     Start(Start),
     /// A ply is credible.
@@ -95,7 +95,7 @@ pub enum Finding {
 
 /// What the squares show, and what has changed since the last snapshot. It says nothing about what was played.
 #[derive(Debug, Clone)]
-pub struct Snapshot {
+pub(crate) struct Snapshot {
     /// What stands on the board; result pieces are left out.
     pub board: Board,
     /// What has changed, oldest first; none where the board is now read the other way round, or pieces that are not read
@@ -113,7 +113,7 @@ pub struct Snapshot {
 
 /// The start of a line of play.
 #[derive(Debug, Clone)]
-pub struct Start {
+pub(crate) struct Start {
     /// What kind of game starts here.
     pub variant: Variant,
     /// The start position.

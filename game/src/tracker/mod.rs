@@ -40,7 +40,7 @@ use kiebitz_hardware::{Observation, Observed, Timestamp};
 use kiebitz_protocol::{Dump, FieldUpdate};
 use shakmaty::{Bitboard, Board, KnownOutcome, Piece, Square};
 
-pub use finding::{Finding, Snapshot, Start};
+pub(crate) use finding::{Finding, Snapshot, Start};
 pub(crate) use given::Given;
 use hearing::{Hearing, Polled};
 use joining::Joining;
@@ -60,7 +60,7 @@ use crate::position::{Orientation, State, Variant, difference};
 
 /// Follows one board.
 #[derive(Debug, Default)]
-pub struct Tracker {
+pub(crate) struct Tracker {
     model: &'static Model,
     /// The start position that games should begin from.
     drawn: Drawn,
@@ -99,13 +99,13 @@ pub struct Tracker {
 impl Tracker {
     /// A tracker that has not observed anything.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// A tracker that takes boards and hands to be like that.
     #[must_use]
-    pub fn following(model: &'static Model) -> Self {
+    pub(crate) fn following(model: &'static Model) -> Self {
         Self {
             model,
             ..Self::default()
@@ -118,7 +118,7 @@ impl Tracker {
     }
 
     /// Takes in an observation. Its findings are then ready in [`poll_finding`](Self::poll_finding).
-    pub fn observe(&mut self, observed: &Observed) {
+    pub(crate) fn observe(&mut self, observed: &Observed) {
         let now = observed.at;
         self.observed_at = now;
         let mut changed = false;
@@ -274,7 +274,7 @@ impl Tracker {
     /// When to call [`handle_deadline`](Self::handle_deadline), unless something is observed before; `None` if nothing
     /// is pending.
     #[must_use]
-    pub fn poll_deadline(&self) -> Option<Timestamp> {
+    pub(crate) fn poll_deadline(&self) -> Option<Timestamp> {
         let wake = self.wake.filter(|_| self.known_until().is_none());
         let deadlines = [wake, self.clock.proved_at(self.polled.is_some())];
         deadlines.into_iter().flatten().min()
@@ -296,7 +296,7 @@ impl Tracker {
     }
 
     /// Takes note that time has passed without an observation.
-    pub fn handle_deadline(&mut self, now: Timestamp) {
+    pub(crate) fn handle_deadline(&mut self, now: Timestamp) {
         self.observed_at = now;
         if self
             .clock
@@ -319,20 +319,20 @@ impl Tracker {
     }
 
     /// The next finding, and the time at which it was made.
-    pub fn poll_finding(&mut self) -> Option<(Timestamp, Finding)> {
+    pub(crate) fn poll_finding(&mut self) -> Option<(Timestamp, Finding)> {
         self.findings.pop_front()
     }
 
     /// What the sensors show; result pieces are left out.
     #[must_use]
-    pub fn placement(&self) -> &Board {
+    pub(crate) fn placement(&self) -> &Board {
         self.sensors.board()
     }
 
     /// The placement that the announced line leads to, and the squares on which the board differs from it; `None`
     /// without a line.
     #[must_use]
-    pub fn expected(&self) -> Option<(&Board, Bitboard)> {
+    pub(crate) fn expected(&self) -> Option<(&Board, Bitboard)> {
         let tree = self.tree()?;
         let tip = tree.node(tree.tip());
         let board = tip.state.board();
@@ -342,32 +342,32 @@ impl Tracker {
 
     /// Where White sits; `None` before a line has begun.
     #[must_use]
-    pub fn orientation(&self) -> Option<Orientation> {
+    pub(crate) fn orientation(&self) -> Option<Orientation> {
         let line = self.line.as_ref();
         line.map(|_| Orientation::of(self.sensors.turned()))
     }
 
     /// Whether a clock answers.
     #[must_use]
-    pub fn has_clock(&self) -> bool {
+    pub(crate) fn has_clock(&self) -> bool {
         self.clock.running().is_some()
     }
 
     /// What the clock shows, once White's side is known.
     #[must_use]
-    pub fn clock(&self) -> Option<ClockFace> {
+    pub(crate) fn clock(&self) -> Option<ClockFace> {
         self.clock.face()
     }
 
     /// White's side of the clock, once known.
     #[must_use]
-    pub fn white_side(&self) -> Option<Side> {
+    pub(crate) fn white_side(&self) -> Option<Side> {
         self.clock.white_side()
     }
 
     /// The side on which the clock's lever is up: the one that was not pressed last. `None` without a clock.
     #[must_use]
-    pub fn lever_up(&self) -> Option<Side> {
+    pub(crate) fn lever_up(&self) -> Option<Side> {
         self.clock.turn()
     }
 
@@ -406,7 +406,7 @@ impl Tracker {
     }
 
     /// Begins a new line with a position that an arbiter has given, whatever stands on the board.
-    pub fn set_position(&mut self, now: Timestamp, state: State) {
+    pub(crate) fn set_position(&mut self, now: Timestamp, state: State) {
         self.gap_since = None;
         if let Some(line) = &mut self.line {
             line.lost = None;

@@ -17,7 +17,7 @@ impl Tracker {
     /// Resumes a line of play that was followed until `at`: its start and each ply, with whether it was confirmed. What
     /// was played since then is reconstructed as after any other gap. `doubt`: which of these plies were reconstructed and
     /// have not been confirmed since.
-    pub fn resume<'s>(
+    pub(crate) fn resume<'s>(
         &mut self,
         at: Timestamp,
         start: &'s Start,
@@ -78,7 +78,7 @@ impl Tracker {
 
     /// What was known of the clock of a line that is resumed: White's side, and the side that did not run last with its
     /// time in seconds.
-    pub fn resume_clock(&mut self, white_side: Option<Side>, halted: Option<(Side, u32)>) {
+    pub(crate) fn resume_clock(&mut self, white_side: Option<Side>, halted: Option<(Side, u32)>) {
         if let Some(side) = white_side {
             self.clock.vote_white(side, 1);
         }
@@ -89,7 +89,7 @@ impl Tracker {
 
     /// What stood at the end of the game before a line that is resumed: of two games that begin alike, it tells which one
     /// was followed.
-    pub fn resume_after(&mut self, before: &Board) {
+    pub(crate) fn resume_after(&mut self, before: &Board) {
         if let Some(unheard) = self.hearing.unheard_mut() {
             let showing = Sensors::showing(unheard.heard_until, before, self.sensors.turned());
             unheard.cleared = Some(*showing.fields());
@@ -97,7 +97,7 @@ impl Tracker {
     }
 
     /// Resumes a board without a known line of play, which was observed until `at`.
-    pub fn resume_without_line(&mut self, at: Timestamp) {
+    pub(crate) fn resume_without_line(&mut self, at: Timestamp) {
         *self = Self::following(self.model);
         self.gap_since = Some(at);
     }

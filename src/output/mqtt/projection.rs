@@ -8,8 +8,8 @@ use kiebitz_game::command::Announced;
 use kiebitz_game::events::incidents::Incidents;
 use kiebitz_game::events::record::{GameRecord, Games};
 use kiebitz_game::events::{EndReason, Event, EventKind, Flag, Incident, color, version_text};
+use kiebitz_game::hall::Board;
 use kiebitz_game::position::Orientation;
-use kiebitz_game::tracker::Tracker;
 use kiebitz_hardware::Timestamp;
 use serde_json::Value;
 use shakmaty::{Bitboard, ByColor, Color};
@@ -404,16 +404,16 @@ fn lost_on_time(incidents: &Incidents, game: Option<&GameRecord>) -> Option<Flag
 }
 
 impl<'a> BoardView<'a> {
-    /// Of a board that `tracker` follows, with its version and the charge of its own battery.
+    /// The view of a board, without its table.
     #[must_use]
-    pub fn new(tracker: &'a Tracker, version: Option<(u8, u8)>, battery: Option<u8>) -> Self {
+    pub fn new(board: &'a Board) -> Self {
         Self {
-            placement: tracker.placement(),
-            expected: tracker.expected(),
-            clock: tracker.clock(),
-            orientation: tracker.orientation(),
-            version,
-            battery,
+            placement: board.placement(),
+            expected: board.expected(),
+            clock: board.clock(),
+            orientation: board.orientation(),
+            version: board.version(),
+            battery: board.battery(),
             table: None,
         }
     }
@@ -422,15 +422,6 @@ impl<'a> BoardView<'a> {
     #[must_use]
     pub const fn at_table(mut self, table: Option<u32>) -> Self {
         self.table = table;
-        self
-    }
-
-    /// Of a board to whose times so much has to be added.
-    #[must_use]
-    pub fn later_by(mut self, ahead: Duration) -> Self {
-        if let Some(clock) = &mut self.clock {
-            clock.as_of = clock.as_of + ahead;
-        }
         self
     }
 }

@@ -1,7 +1,8 @@
 //! What is known of one board.
 
+use kiebitz_game::hall::Board as WatchedBoard;
+use kiebitz_game::laws::Regulations;
 use kiebitz_game::position::Orientation;
-use kiebitz_game::tracker::Tracker;
 use kiebitz_hardware::{Identity, Observation, Observed, Timestamp};
 use kiebitz_protocol::{BatteryStatus, ClockTimes, Dump};
 use shakmaty::{Board, Piece, Square};
@@ -17,8 +18,8 @@ pub(super) struct FoundBoard {
     dump: Option<Dump>,
     /// When the first dump came.
     shown_at: Option<Timestamp>,
-    /// Knows where White sits, once a start position has shown it.
-    tracker: Tracker,
+    /// Finds out where White sits, from a start position.
+    watched: WatchedBoard,
 }
 
 /// What is known of the clock at a board.
@@ -57,7 +58,7 @@ impl FoundBoard {
             battery: None,
             dump: None,
             shown_at: None,
-            tracker: Tracker::new(),
+            watched: WatchedBoard::new("", "", Regulations::default()),
         }
     }
 
@@ -68,12 +69,12 @@ impl FoundBoard {
 
     /// What stands on the board; `None` before its first dump.
     pub(super) fn placement(&self) -> Option<&Board> {
-        self.dump.is_some().then(|| self.tracker.placement())
+        self.dump.is_some().then(|| self.watched.placement())
     }
 
     /// Where White sits; `None`: not known.
     pub(super) fn orientation(&self) -> Option<Orientation> {
-        self.tracker.orientation()
+        self.watched.orientation()
     }
 
     /// Whether the board seems to sense only that a square is occupied, not by what: all its pieces are the same, and
@@ -114,13 +115,10 @@ impl FoundBoard {
         changes
     }
 
-    /// Updates the tracker, of which only placement and orientation are used: its findings about moves are dropped.
+    /// Updates the watched board, of which only placement and orientation are used: its events are dropped.
     fn follow(&mut self, observed: &Observed) {
-        while let Some(due) = self.tracker.poll_deadline().filter(|due| *due <= observed.at) {
-            self.tracker.handle_deadline(due);
-        }
-        self.tracker.observe(observed);
-        while self.tracker.poll_finding().is_some() {}
+        self.watched.observe(observed);
+        self.watched.take_events();
     }
 
     fn show_clock(&mut self, shown: FoundClock) -> Option<BoardChange> {

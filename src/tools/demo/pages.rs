@@ -165,7 +165,7 @@ impl Pages {
         }
         let clock = ClockPicture {
             as_of: Some(now),
-            ..ClockPicture::new(board.tracker().clock())
+            ..ClockPicture::new(board.clock())
         };
         let mut sight = sight(board, None, Seen::default());
         (sight.name, sight.clock) = (part.name.clone(), clock);

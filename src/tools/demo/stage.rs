@@ -105,10 +105,10 @@ impl Stage {
     }
 
     pub(super) fn update(&mut self, step: &Step<'_>) {
-        let tracker = step.board.tracker();
-        self.placement.clone_from(tracker.placement());
-        self.differs = tracker.expected().map_or(Bitboard::EMPTY, |(_, differs)| differs);
-        self.clock = tracker.clock();
+        let board = step.board;
+        self.placement.clone_from(board.placement());
+        self.differs = board.expected().map_or(Bitboard::EMPTY, |(_, differs)| differs);
+        self.clock = board.clock();
         for said in step.said {
             if let Some(remark) = remark(&said.event.kind, &self.games) {
                 self.remark = wrapped(&remark, REMARK_WIDTH, 1, 1);

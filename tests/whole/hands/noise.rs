@@ -3,9 +3,8 @@
 use core::time::Duration;
 
 use kiebitz_game::events::Event;
-use kiebitz_game::hall::{Hall, LineId, Names};
+use kiebitz_game::hall::{Board, Hall, LineId, Names};
 use kiebitz_game::position::Orientation;
-use kiebitz_game::tracker::Tracker;
 use kiebitz_hardware::capture::LineMode;
 use kiebitz_hardware::emulator::hand::{Chance, ms};
 use kiebitz_hardware::{Line, Timestamp};
@@ -48,14 +47,14 @@ impl Listener {
         self.hear(after, &bytes);
     }
 
-    fn tracker(&self) -> &Tracker {
-        self.hall.board("board-1").expect("it was opened").tracker()
+    fn board(&self) -> &Board {
+        self.hall.board("board-1").expect("it was opened")
     }
 
     /// What the tracker takes to stand on the board, the way the fields are numbered.
     fn placement(&self) -> Placement {
-        let mut placement = self.tracker().placement().clone();
-        if self.tracker().orientation() == Some(Orientation::Turned) {
+        let mut placement = self.board().placement().clone();
+        if self.board().orientation() == Some(Orientation::Turned) {
             placement.rotate_180();
         }
         placement
