@@ -1,12 +1,22 @@
-//! The model of boards and hands: one table of what speaks against a line of play, and of how long hands take.
+//! The model of boards and hands: the one table of costs and times that tracker, acts and referee use.
 //!
-//! A cost is how much less credible something makes a line, in hundredths of a nat: of two lines, one that costs 230 less
-//! is ten times as credible. Nothing is impossible, some things are dear. A time is how long to wait where waiting tells:
-//! until then, hands nearly always have done what they will do.
+//! A cost says how much less credible something makes a line of play, in hundredths of a nat: of two lines, one that
+//! costs 230 less is ten times as credible. Nothing is impossible; rare things are expensive. A time says how long to
+//! wait before a conclusion: by then, hands have nearly always done what they will do.
 //!
-//! `workbench fit` shows what each of them is worth on games of any hands, and looks for better ones; see
-//! docs/architecture.md. What follows the table is not fitted: counts that follow from the rules and the board, and bounds
-//! of work and memory.
+//! Below the table are values that are not fitted: counts that follow from the rules and the board, and bounds on work
+//! and memory.
+//!
+//! # How to fit the model
+//!
+//! The workbench command `fit` plays games of all kinds of hands: calm, drawing, clumsy, blitz and time scrambles, on
+//! boards with dead squares, with illegal moves and touched pieces. It scores the model, and then the model with each
+//! parameter lowered and raised. The score adds up wrong games, missed and false incidents, corrections, and the time
+//! until moves are announced; lower is better. `--search` adopts improvements until there are none, and judges the
+//! result by games that it has not seen.
+//!
+//! Take new values over by hand. Before you keep them, replay recordings of real boards and run `soak rounds`:
+//! simulated hands are not all hands. A new parameter is a new line of the table.
 
 use core::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Commands: what an arbiter tells kiebitz, one of its inputs like the bytes of a board.
 //!
-//! A command is JSON, `{"id": "...", "do": "...", ...}`; docs/events.md lists them. Like every input it has a time, and
+//! A command is JSON, `{"id": "...", "do": "...", ...}`; docs/commands.md lists them. Like every input it has a time, and
 //! a replay takes it in at that time again. Each command is answered, and is an event in its board's stream.
 
 mod announced;

@@ -1,4 +1,4 @@
-//! A node of the tree as the ply that is announced.
+//! Turns a node of the tree into the ply that is announced, with the evidence for it.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::uci::UciMove;

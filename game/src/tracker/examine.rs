@@ -1,4 +1,26 @@
-//! A quiet board that no single legal move explains: a position was restored, or plies were played unobserved.
+//! A quiet board that no single legal move explains: an earlier position was restored, or plies were played unobserved.
+//!
+//! The board is examined once it has been quiet for **rest**; after a gap, **pause** is enough if nothing has changed
+//! since the dump. Then the following explanations are tried:
+//!
+//! 1. A position of the last few moves stands on the board again: the plies after it were taken back. In a gap this is
+//!    tried last, because play more often leads to the same position again than an arbiter restores it, and a pressed
+//!    ply stays.
+//! 2. In a gap, the piece of the last ply was not confirmed and has gone on to another square.
+//! 3. Between one and `MAX_UNSEEN_PLIES` plies were played unobserved, the fewest first. They count only if exactly one
+//!    line leads to the board, if the clock agrees with the turn, and if the line does not leave out a ply that was
+//!    seen before the gap. Without a gap and lost reports, only squares that changed may take part.
+//!
+//! Each call of `examine` searches one length, with at most `MAX_POSITIONS` positions, so that no observation takes
+//! long.
+//!
+//! # Doubt
+//!
+//! An inferred line can fit by accident, so it is in `Doubt` until two plies after it have led to positions that the
+//! board showed exactly, the second one begun after the first stood. Until then nothing is announced after it while
+//! something speaks against it: a piece stands where no ply put one, a player moves while another of their pieces is
+//! missing, or the plies after it are unusual. If that lasts for **rest**, or over several plies, the line is withdrawn
+//! and its gap becomes undecidable.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Color, Move};

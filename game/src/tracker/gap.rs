@@ -1,4 +1,20 @@
-//! What happened while the board could not be heard, read from its own memory.
+//! A gap: what happened while the board could not be heard, read from the board's own memory.
+//!
+//! A gap begins when the port closes, or when a board on a bus loses its power. While it is open, time proves nothing:
+//! everything is judged as of the last moment at which the board was heard. When the port opens again, what the board
+//! shows is not judged before its memory has had time to come.
+//!
+//! The memory has an order but no times. `memory` finds where in it the gap begins: at the position and reports that
+//! were known, or, if the last plies were not confirmed, at the alternative that fits best. If reports had been lost
+//! before the gap, it is extended back to the last point at which line and memory agree. `playback` then follows the
+//! record like live reports. If no memory comes, `examine` looks for the only line that fits, then `joining` takes
+//! over.
+//!
+//! A board on a bus reports changes only in its answers. If a dump shows more than the board has told, the dump is kept
+//! until the next answer, which tells the order.
+//!
+//! On a board that is heard for the first time, the memory may lead from a start position to what stands on the board.
+//! The game is then taken up from that start.
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What an arbiter has stated: the line of play, or White's side of the clock.
+//! What an arbiter has stated about a board: the line of play, a start position, or White's side of the clock.
 
 use kiebitz_hardware::Timestamp;
 

@@ -1,4 +1,4 @@
-//! How a board is heard: live, with reports that were lost, or not at all, until its own memory may tell what happened.
+//! How a board is heard: reliably, with reports that seem lost, not at all, or with its memory still to come.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Dump, Element};

@@ -1,5 +1,20 @@
-//! Joining play in the middle: from a placement of which no line of play is known. Whose turn it was shows with the next
-//! moves.
+//! Joining play in the middle: from a placement for which no line of play is known.
+//!
+//! The next moves show whose turn it was. Two trees grow from the placement, one for each side to move, until one of
+//! them leads to what stands on the board and the other costs more by **unlikely** at least. The line counts once
+//!
+//! - one move has led to the board and stood for **pause**, if the placement had stood for **doubt** without any
+//!   change. Otherwise several plies are needed, because a piece may have been in a hand, and the line must account for
+//!   everything that stood on the board meanwhile,
+//! - a dump has come since, because a report may be missing without a sign. Several plies seen one by one prove as
+//!   much.
+//!
+//! Play is also joined while a line is followed, if that line leaves more squares unexplained than two moves do and
+//! either no move has been made or the clock runs: somebody has set up another position. That always takes several
+//! plies.
+//!
+//! Between the loss of a line and the joining, moves are unknown, and the gap is reported as undecidable. A gap that no
+//! line leads over is given up **patience** after the last dump.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Color;

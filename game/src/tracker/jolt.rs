@@ -1,5 +1,12 @@
-//! A jolt: somebody ran into the table, and many pieces slid at once. Nothing that is on the board until they stand again
-//! as before is a move.
+//! A jolt: somebody ran into the table, and many pieces slid at once.
+//!
+//! A jolt is assumed if the pieces that slid to a square beside their own, all within **rest**, would cost more as
+//! unexplained squares than the cost of a jolt (**reversed**). Moves that were made before the first piece slid stay.
+//! Until the jolt is over, nothing on the board is a move. It is over when
+//!
+//! - the pieces stand as before, or
+//! - the clock is started or pressed after the board has been quiet for **rest**, or the board has been quiet for
+//!   **patience** while the clock is not stopped. At most six squares may then still be wrong; they stay unexplained.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, Square, attacks};

@@ -1,7 +1,43 @@
-//! When a reading is credible enough to be announced, and when it must be taken back.
+//! When a ply is announced, amended, withdrawn or confirmed.
 //!
-//! There is no fixed wait. The press, the opponent's hand or the time for which the pieces have stood decides; how long
-//! they must have stood depends on what else the same piece could still do.
+//! There is no fixed wait. The press, the opponent's hand, or the time for which the pieces have stood decides;
+//! `patience` says how long they must have stood.
+//!
+//! # Announcing
+//!
+//! The next ply of the best line is announced
+//!
+//! - at once, if it was inferred over a gap as the only line,
+//! - **settle** after it stood, if its player has pressed or the opponent has lifted a piece that the moving piece
+//!   cannot be on its way to capture,
+//! - with its reply, once the reply has stood for a scan (**pause** if the reply hides the ply from the scan),
+//! - otherwise after the rest that `patience` asks for.
+//!
+//! It is held back
+//!
+//! - while more squares are unexplained than two moves can explain, or more than hands can hold were unexplained before
+//!   it,
+//! - while a king stands in the centre that the line does not have there: a result is being shown,
+//! - for **pause**, if only a dump shows it: the board's memory can be asked for in that time,
+//! - until **doubt** after another piece of the same player was lifted, if that piece has been missing since before the
+//!   ply,
+//! - for **rest**, while the board shows the same piece on another square as well: the piece is on its way there,
+//! - while its player holds another piece, unless a press or a reply speaks for the ply,
+//! - for **unclear**, if another line is about as credible and one of the two has a piece on a square that does not
+//!   read it. After that, or if kings show the result, it is announced as a guess (`inferred` in the event).
+//!
+//! # Amending and withdrawing
+//!
+//! If the best line has another ply in the place of an announced one, the other ply must have stood for **settle** with
+//! a press or a reply, and otherwise as long as `patience` says and for **pause** at least. It must have stood for
+//! **rest** if the announced ply was confirmed or the other one is not legal. If the best line has no ply there, the
+//! position before it must have stood for **rest**. While any square is unexplained, only kings that show a result
+//! change a confirmed ply.
+//!
+//! # Confirming
+//!
+//! A ply is confirmed by its player's press, by the reply, or after **doubt** on a quiet board with no square
+//! unexplained, unless castling may have begun. A guess is not confirmed while other lines are as credible.
 
 use core::time::Duration;
 

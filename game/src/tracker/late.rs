@@ -1,4 +1,4 @@
-//! Reports that the board held back while it sent its memory.
+//! Reports that the board held back while it sent its memory. They are collected until no more come, then played back.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;

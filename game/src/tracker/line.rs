@@ -1,4 +1,5 @@
-//! A line of play, and what is in doubt about it.
+//! A line of play from its start position, with all that is in doubt about it. Another line begins without these
+//! doubts.
 
 use core::time::Duration;
 

@@ -1,4 +1,10 @@
-//! When a ply was made, as far as the reports tell.
+//! When a ply was made, as far as the reports tell, and what its timing costs.
+//!
+//! A ply costs **reversed** if it stood more than a scan before the piece of the ply that it answers was lifted: the
+//! two were played in the other order. It costs **odd** if its piece was lifted before the answered ply stood, and
+//! again if it was lifted before the other piece was. It costs **unlikely** if its piece was lifted before that of the
+//! same player's ply before. Changes within one scan have no order. A record of the board has an order but no times;
+//! there only **reversed** applies.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::{ONE_SCAN_APART, SCAN};

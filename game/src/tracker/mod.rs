@@ -1,9 +1,66 @@
 //! From observations to the most credible line of play.
 //!
-//! The tracker does not guess; it keeps hypotheses: a small tree of states that the board may have reached, each
-//! measured by the squares on which it differs from the sensors. It follows the board all the time, during games and
-//! between them, and reports to the referee what was played and what the board signals. Time comes with the
-//! observations; between them, [`Tracker::poll_deadline`] says when the tracker wants to be called again.
+//! The tracker follows one board all the time, during games and between them. It takes observations
+//! ([`Tracker::observe`]) and reports findings to the referee ([`Tracker::poll_finding`]): plies that were made,
+//! confirmed, amended or retracted, results that the board shows, and gaps. Time is an argument. Between observations,
+//! [`Tracker::poll_deadline`] says when to call [`Tracker::handle_deadline`].
+//!
+//! # How a move is found
+//!
+//! A board scans its squares one after another, which takes up to a quarter of a second. A piece that moves may be
+//! reported on two squares or on none, and a captured piece may never be reported to leave. So no single report becomes
+//! a move. The tracker keeps several candidate lines of play and compares them:
+//!
+//! 1. `sensors` keeps what the squares show, and what is known of when each square changed.
+//! 2. `tree` keeps the candidate lines. Each node is a position, reached by one ply from its parent. After every
+//!    change, the tree adds the plies that the squares now show or have shown, cheapest lines first, and drops hopeless
+//!    lines.
+//! 3. `credible` computes the cost of each line: unexplained squares, unlikely plies, and announced plies that the line
+//!    would withdraw. The line with the lowest cost is the best line.
+//! 4. `judgement` compares the best line with the announced one and decides what is due: announce the next ply, amend
+//!    or withdraw an announced one, confirm one, or wait.
+//! 5. `telling` compares what was announced with what now counts as played and reports the difference.
+//!
+//! A ply is first a candidate, then announced (`move.made`), then confirmed (`move.settled`). Costs decide which plies
+//! count as played. Presses, replies and resting times decide when a ply is announced and confirmed. All costs and
+//! times are in the one table of `model.rs`; the constants in bold below are names in it.
+//!
+//! # What changes the line
+//!
+//! Apart from a start position that is set up and from what an arbiter states (`given`), these rules are the only ones
+//! that change what counts as played:
+//!
+//! | what happens | decided in | condition |
+//! | --- | --- | --- |
+//! | a ply is announced, amended or withdrawn | `judgement` | the best line has it, has another one, or has none in its place; `credible` charges a line for every announced ply that it does not have |
+//! | a ply is confirmed | `press`, `judgement` | by a press, by the reply, or because the board has rested for **doubt**; not while another line is as credible that has a piece on a square which does not read it |
+//! | an earlier position stands again | `examine` | withdrawing the plies after it costs less than the squares that the line leaves unexplained; in a gap, only plies that were not pressed, and not more plies than remain |
+//! | plies are inferred over a gap | `examine` | exactly one line of the fewest plies leads to the board, and the clock agrees |
+//! | inferred plies are withdrawn | `examine` | a piece stands where they have none, or the plies after them are unusual |
+//! | the last plies before an undecidable gap are withdrawn | `examine` | the piece of the first of them has left, which costs more than withdrawing an unconfirmed ply |
+//! | plies turn out to be pieces being set up | `signals` | for each ply from the last one back: its cost as play against its cost as setting up |
+//! | pieces slid because somebody ran into the table | `jolt` | the squares that this explains cost more than a jolt |
+//! | play is joined in the middle | `joining` | one side's tree is credible and the other side's is not |
+//! | the board's memory fills a gap or replaces lost reports | `gap`, `rewind` | the record is followed like live reports, in place of what was assumed since |
+//! | a game in the board's memory ends | `memory/game_end.rs` | its last press and a few moves more, kings that show the result, or pieces that go to their squares for the next game |
+//!
+//! # The parts
+//!
+//! | | |
+//! | --- | --- |
+//! | what the board shows | `sensors`, `made` (when a ply was made), `motion` and `way` (how its piece travelled), `unread` (squares that show nothing) |
+//! | candidate lines | `tree`, `node`, `credible`, `irregular` (illegal play) |
+//! | when to announce | `judgement`, `patience`, `press`, `describe` (a ply with its evidence), `telling` |
+//! | a line and what is in doubt about it | `line`, `examine` |
+//! | gaps and lost reports | `hearing`, `gap`, `rewind`, `late`, `playback`, `joining` |
+//! | signs that are not moves | `signals`, `jolt` |
+//! | from outside | `given` (an arbiter), `resume` (the journal), `finding` (what is reported) |
+//!
+//! # Finding out why a move was announced
+//!
+//! `kiebitz replay --explain FILE` prints for each ply when it was announced and why, the changes of squares that it
+//! rests on, and the other lines with the log-odds against each. It also prints what confirmed or withdrew a ply, with
+//! log-odds.
 
 mod credible;
 mod describe;

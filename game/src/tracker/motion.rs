@@ -1,4 +1,7 @@
-//! How a piece was moved: carried through the air, or drawn over the squares.
+//! How a piece was moved: carried through the air, or drawn over the squares between.
+//!
+//! A piece that is drawn is read on squares that it crosses, where it may pause. The tracker counts for each player how
+//! many moves were made in each way, and waits longer (see `patience`) for players who draw pieces.
 
 use core::time::Duration;
 

@@ -1,4 +1,7 @@
-//! A node of the tree: a state that a credible line of play reaches, and how the sensors have shown it.
+//! A node of the tree: a position that a candidate line reaches, and how the sensors have shown it.
+//!
+//! Two kings in the centre show a result and are no move. Every node compares the board without such kings and charges
+//! for them, so that the plies before a result are announced or withdrawn by their costs like any others.
 
 use core::time::Duration;
 

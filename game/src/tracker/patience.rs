@@ -1,4 +1,13 @@
-//! How long a move must have stood before it is announced. It depends on what its piece could still be doing.
+//! How long a move must have stood before it is announced, without a press or a reply. It depends on what its piece
+//! could still do:
+//!
+//! | the piece | rest |
+//! | --- | --- |
+//! | can go nowhere else | **settle** |
+//! | came to the square beside its own within a scan, or other squares are unexplained: it may be put back | one scan |
+//! | can go on along the same line | **pause** |
+//! | can go on along the same line, and may be drawn over the squares, where it may pause | **rest** |
+//! | is a king or rook with which castling may have begun: the other piece would follow | **doubt** |
 
 use core::time::Duration;
 

@@ -1,4 +1,11 @@
-//! Recorded changes are played back as if they were happening, at times that hands can have needed.
+//! Plays back recorded changes as if they were happening now, at times that hands can have needed.
+//!
+//! The records are the board's memory after a gap, the answers of a board on a bus, and reports that came late. The
+//! memory has no times, so `memory/pace.rs` invents plausible ones. Pauses between recorded changes are invented as
+//! well: they confirm no ply, and do not make a square look dead.
+//!
+//! In a long record, games end and begin. `memory/game_end.rs` separates play from what follows it: kings in the
+//! centre, and pieces being set up.
 
 use core::time::Duration;
 

@@ -1,4 +1,13 @@
-//! Which ply a press of the clock completes, and what it says of White's side.
+//! Which ply a press of the clock completes, and what a press says about White's side of the clock.
+//!
+//! A reading of the clock is up to a second late, so a press may belong to the player's ply before the one that they
+//! are just making. It belongs to a ply that is not announced yet if that ply's piece was lifted at least **pause**
+//! ago, and to the player's last announced ply otherwise. Presses alternate: once the reply has been pressed, a missing
+//! press before it will not come.
+//!
+//! White's side of the clock is learned from votes. A clock that is started at the start position decides at once,
+//! because White's time runs first. A press by the player of the only ply since the last press, or a running clock that
+//! is plugged in during a game, counts as one vote.
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Resuming a line of play from the daemon's journal.
+//! Resumes a line of play from the daemon's journal. What was played since then is found as after any other gap.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Board;

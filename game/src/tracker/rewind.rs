@@ -1,5 +1,10 @@
-//! Reports were lost while the port was open: the board's memory holds them, and the line is followed again from where it
-//! was last known to be right.
+//! Goes back when reports were lost while the port was open, and follows the board's memory from there.
+//!
+//! Two signs prove a loss: a dump shows a change that was not reported, or a report repeats what was known already. The
+//! session in kiebitz-hardware then reads the board's memory (`session/watch.rs` has the conditions). Whenever a dump
+//! agrees with all reports, the tracker sets a checkpoint. When the memory comes, the line goes back to the checkpoint
+//! and is followed again from the record. Findings are held meanwhile; at the end `telling` reports only how the new
+//! line differs from what was announced.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::Field;

@@ -1,4 +1,10 @@
 //! What the board's sensors show, and what they have shown recently.
+//!
+//! `Since` says what is known of when a square changed: between which two times, or, if a record of the board tells of
+//! it, in which order. A report is at most one scan late. A dump tells of anything since the dump before.
+//!
+//! Some pieces are believed without being read: a start position with one or two pieces missing counts as complete, and
+//! those pieces stand on their squares until the board reads something there.
 
 use std::collections::VecDeque;
 

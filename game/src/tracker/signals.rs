@@ -1,4 +1,16 @@
-//! What the board signals besides moves: a start position that was set up, a result that is shown.
+//! What the board signals besides moves: a start position that was set up, or a result that is shown.
+//!
+//! A start position begins a new line: at once if no line is followed, otherwise after **pause**. A position with
+//! misplaced pieces, or the usual start position with one or two unread pieces, must stand for **doubt**.
+//!
+//! A result counts after **rest**, and later if something speaks against it (`Model::counts_after`): a king that stood
+//! in the centre before, a ply that is still to be announced, a running clock beside a result piece, or a result piece
+//! that may be a misread piece of the game. A result piece that may be misread does not count at all while the clock
+//! runs.
+//!
+//! When the next start position stands, the last plies may have been pieces on their way to it. Each ply from the last
+//! one back is compared: pieces that go home, move after the clock was stopped, or move in one go on a board without a
+//! clock were set up.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, Color, KnownOutcome};

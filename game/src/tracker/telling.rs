@@ -1,4 +1,6 @@
-//! What is told of a line, in one place: it compares what was told with what is now taken to have been played.
+//! Reports the difference between what was announced and what now counts as played.
+//!
+//! This is the only place that emits `Finding::Made`, `Finding::Amended` and `Finding::Retracted`.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Board;

@@ -1,4 +1,17 @@
-//! The credible lines of play: a small tree of states, measured against what the sensors show.
+//! The candidate lines of play: a small tree of positions, measured against what the sensors show.
+//!
+//! The root is a ply beyond doubt. After every change of a square, every node is measured again. Then the tree grows,
+//! starting with the cheapest lines, by plies
+//!
+//! - whose squares all show them now,
+//! - that are hidden except for one square, because the reply captured the piece there or stands where it came from, or
+//! - if the best line leaves anything unexplained: whose squares have shown them since the ply before. In a time
+//!   scramble, a piece may be read only after the reply, because it was set down off-centre; one report then brings
+//!   several plies.
+//!
+//! A confirmed ply that was pressed or answered, on a board that showed it exactly, closes its alternatives. A leaf
+//! whose squares no longer show its ply is dropped once it costs **hopeless** more than the best line. `MAX_READINGS`
+//! limits the size.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;

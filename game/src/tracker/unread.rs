@@ -1,9 +1,13 @@
-//! Squares that show nothing, whatever stands on them: their sensor is dead, or a piece was set down where it does not
-//! reach it.
+//! Squares that show nothing, whatever stands on them: the sensor is dead, or a piece was set down out of its reach.
 //!
-//! A piece that was lifted and is read nowhere has gone to such a square. Which one it is may be known only when the
-//! piece goes on: until then there is a reading for each square that it can have gone to. Where a sensor dies, the piece on
-//! its square stands there until it goes on.
+//! A piece that was lifted and is read nowhere has gone to such a square. Which one may be known only when the piece
+//! moves on, so there is one candidate line for each square that it can have gone to. A square is assumed dead only if
+//! the piece has been missing for **doubt** and the opponent has replied; until then the piece may be in a hand. Two
+//! dead squares at once are not assumed. Candidate lines stay until the piece goes on, or until a square that one of
+//! them calls dead reads a piece.
+//!
+//! A sensor can also die under a piece that stands still: if the only square unexplained since before the last three
+//! plies is a missing piece that was seen nowhere else, the piece stands there until it moves on.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;

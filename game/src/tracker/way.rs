@@ -1,4 +1,7 @@
-//! Where a piece was shown on its way from one square to another.
+//! Where a piece was shown on its way from one square to another, and what that costs.
+//!
+//! A piece that rested on a square off its way, for more than a scan, costs **unlikely**. A piece that only crossed
+//! such a square, or that rested on its way while the other player moved, costs **odd**.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;

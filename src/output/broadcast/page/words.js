@@ -128,7 +128,7 @@ const GERMAN = {
     claim: "reklamiert",
     default: "kampflos",
     void: "zählt nicht",
-    adjourned: "Hängepartie",
+    adjourned: "vertagt",
   },
 };
 

@@ -269,7 +269,7 @@ fn envelope_has_what_the_laws_want_and_leaves_the_rest_to_be_filled_in() {
 
     let text = text(&report, &manner(Language::German));
     let (_, envelope) = text
-        .split_once("Für den Fall eines Abbruchs")
+        .split_once("Für den Fall einer Vertagung")
         .expect("the envelope");
     for line in [
         "Gibt den Zug ab: Schwarz",
