@@ -6,11 +6,6 @@
 //! give the direction. A packet of length zero with the comment `open` or `close: reason` marks the port
 //! coming and going, one with the comment `clock: +3600.000000 s` that the host's clock was set by that. A file that was cut off anywhere is valid up to its last whole block.
 //!
-//! Blocks are decoded by [`pcap_parser`]. The framing around them is done here, because its reader takes a
-//! block with a wrong inner length in the middle of a file for the file's end, drops the cause of failed
-//! reads, and gives up on damage in blocks that no capture needs. Its writer would bring in an executor for
-//! three kinds of block.
-//!
 //! ```
 //! use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Content, Direction, Interface, LineMode};
 //! use kiebitz_hardware::Timestamp;
@@ -35,6 +30,10 @@
 //! assert_eq!(reader.truncated(), None);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+
+// Blocks are decoded by pcap_parser. The framing around them is done here: pcap_parser's reader takes a block with a
+// wrong inner length in the middle of a file for the file's end, drops the cause of failed reads, and gives up on damage
+// in blocks that no capture needs. Its writer would bring in an executor for three kinds of block.
 
 use core::fmt;
 use std::io;

@@ -21,6 +21,7 @@
 //! The feature `serde` adds `Serialize` and `Deserialize` to observations and to what captures hold, and `arbitrary`
 //! adds `Arbitrary` to the same types. Both are off by default, as is `emulator`. This crate is not affiliated with the
 //! makers of the boards.
+#![warn(missing_debug_implementations)]
 
 mod bus;
 pub mod capture;

@@ -31,7 +31,7 @@ pub const START_POSITION: Dump = {
 };
 
 /// Returns the wire code of a field's contents, 0 for an empty field.
-pub const fn code_of(contents: Contents) -> u8 {
+pub(crate) const fn code_of(contents: Contents) -> u8 {
     match contents {
         None => 0,
         Some(piece) => piece.code(),

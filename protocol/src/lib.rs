@@ -39,26 +39,27 @@
 //! Boards that sense only whether a field is occupied, not by which piece, are out of scope: their
 //! dumps do not name pieces. This crate is not affiliated with the makers of the boards.
 #![no_std]
+#![warn(missing_debug_implementations)]
 
 extern crate alloc;
 #[cfg(feature = "arbitrary")]
 extern crate std;
 
 pub mod bus;
-pub mod clock;
-pub mod clock_message;
-pub mod command;
-pub mod decoder;
-pub mod dump;
 pub mod eeprom;
-pub mod field;
-pub mod message;
-pub mod piece;
 
 mod address;
 mod bcd;
+mod clock;
+mod clock_message;
+mod command;
 mod counters;
+mod decoder;
+mod dump;
+mod field;
 mod framing;
+mod message;
+mod piece;
 mod rejected;
 mod septets;
 #[cfg(feature = "arbitrary")]
@@ -79,7 +80,7 @@ pub use counters::Counters;
 pub use decoder::{
     BusCommandDecoder, BusDecoded, BusDecoder, CommandDecoder, Decoded, Decoder, StreamDecoder,
 };
-pub use dump::{Contents, Dump, START_POSITION, code_of};
+pub use dump::{Contents, Dump, START_POSITION};
 pub use eeprom::{Element, ElementError, ElementErrorKind, Elements};
 pub use field::Field;
 pub use framing::Framing;
