@@ -12,6 +12,8 @@ mod failure;
 mod games;
 mod laws;
 mod logging;
+#[cfg(feature = "manual")]
+mod manual;
 mod parse;
 mod period;
 mod pgn;
@@ -38,7 +40,7 @@ use crate::tools::demo::Venue;
 use crate::{Exit, shown};
 use request::Request;
 
-/// All that the command line takes, for man pages and completions. The program itself has no use for it.
+/// Definition of the command line, with all that it accepts.
 #[must_use]
 pub fn command() -> clap::Command {
     <args::Arguments as clap::CommandFactory>::command()
@@ -47,6 +49,18 @@ pub fn command() -> clap::Command {
 /// Reads the arguments and does what they say.
 #[must_use]
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
+    #[cfg(feature = "manual")]
+    let args: Vec<OsString> = args.into_iter().collect();
+    // Not one of clap's commands: it would be in every help text, man page and completion.
+    #[cfg(feature = "manual")]
+    if let [_, command, directory] = args.as_slice()
+        && command == "manual"
+    {
+        return match manual::write(directory.as_ref()) {
+            Ok(()) => Exit::Fine,
+            Err(error) => failure::report(&error),
+        };
+    }
     let request = match parse::parse(args) {
         Ok(request) => request,
         Err(error) => return usage(&error),

@@ -5,7 +5,6 @@ mod files;
 mod fit;
 mod hands;
 mod irregular;
-mod manual;
 mod soak;
 
 use core::ops::Range;
@@ -53,8 +52,6 @@ enum Command {
     /// The reviewed texts in tests/whole/help.
     #[command(subcommand)]
     Expected(files::Expected),
-    /// Man pages and completions for shells, as the packages have them.
-    Manual(manual::Manual),
 }
 
 /// Fails where something measured is not as it should be.
@@ -68,7 +65,6 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Fit(command)) => command.run(),
         Some(Command::Captures(command)) => command.run(),
         Some(Command::Expected(command)) => command.run(),
-        Some(Command::Manual(command)) => command.run(),
     };
     if is_good {
         ExitCode::SUCCESS
