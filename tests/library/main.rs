@@ -16,6 +16,7 @@ mod licences;
 mod noise;
 mod restart;
 mod schema;
+mod structure;
 
 use std::path::Path;
 
