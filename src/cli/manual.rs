@@ -18,7 +18,12 @@ use super::command;
 pub(super) fn write(directory: &Path) -> Result<()> {
     write_pages(&directory.join("man"))
         .and_then(|()| write_completions(&directory.join("completions")))
-        .with_context(|| format!("cannot write man pages and completions into {}", directory.display()))
+        .with_context(|| {
+            format!(
+                "cannot write man pages and completions into {}",
+                directory.display()
+            )
+        })
 }
 
 /// Writes one page for the program, one for each of its commands, and one for each of their commands.

@@ -93,7 +93,7 @@ impl Hall {
 }
 
 fn asks(folder: &Path, config: &str, args: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+    let output = Command::new(crate::KIEBITZ)
         .args(args)
         .args(["--config", config])
         .current_dir(folder)

@@ -5,11 +5,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-pub(crate) const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
+pub(crate) const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/game.pcapng");
 
 /// The program, away from the settings of whoever runs the tests.
 pub(crate) fn kiebitz<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kiebitz"));
+    let mut command = Command::new(crate::KIEBITZ);
     command
         .args(args)
         .env("TZ", "UTC")
@@ -60,7 +60,7 @@ fn events_are_numbered_without_gaps_one_object_per_line() {
 fn what_is_certain_and_what_is_withdrawn_is_explained_by_its_log_odds() {
     let capture = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/tests/captures/takeback-before-press.pcapng"
+        "/../captures/takeback-before-press.pcapng"
     );
     let output = run(&["replay", "--explain", capture]);
     for explained in [
@@ -425,7 +425,6 @@ fn broker_that_is_not_there_fails() {
     );
 }
 
-#[cfg(feature = "demo-broker")]
 #[test]
 fn replay_is_published_while_it_prints_the_sheet() {
     let broker = kiebitz::tools::broker::Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
@@ -466,11 +465,7 @@ fn demo_in_a_pipe_shows_the_mate_and_says_where_to_go_next() {
         text.contains("To the arbiter (Art. 7.5.1, 7.5.5): Illegal move by Black"),
         "{text}"
     );
-    if cfg!(feature = "demo-broker") {
-        assert!(text.contains("mosquitto_sub -h 127.0.0.1 -p "), "{text}");
-    } else {
-        assert!(text.contains("built without its MQTT broker"), "{text}");
-    }
+    assert!(text.contains("mosquitto_sub -h 127.0.0.1 -p "), "{text}");
 }
 
 #[cfg(unix)]

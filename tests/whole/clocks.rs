@@ -7,7 +7,7 @@ use std::process::Command;
 use kiebitz_hardware::emulator::EmulatedClock;
 use serde_json::Value;
 
-use crate::room::{Room, STANDARD};
+use kiebitz_workbench::room::{Room, STANDARD};
 
 /// Sixteen moves by each side, none of them castling.
 const MOVES: &str = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 d2d3 d7d6 c2c3 g7g6 b1d2 f8g7 d2f1 b7b5 \
@@ -43,7 +43,7 @@ fn events(board: &Handbook) -> Vec<Value> {
     std::fs::create_dir_all(&directory).expect("a scratch directory");
     let file = directory.join(format!("{}.pcapng", board.name));
     std::fs::write(&file, room.recorded()).expect("a capture");
-    let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+    let output = Command::new(crate::KIEBITZ)
         .args(["replay", "--json", "--time-control", "90+30"])
         .arg(&file)
         .output()

@@ -8,7 +8,7 @@ use kiebitz::replay::read_commands;
 use serde_json::Value;
 
 /// A game of 33 plies that ends with mate at 07:32:25.
-const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
+const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/game.pcapng");
 
 /// A file of commands, each with its time of that day, in the file's order.
 fn file(name: &str, commands: &[(&str, &str)]) -> PathBuf {
@@ -28,7 +28,7 @@ fn written(name: &str, text: &str) -> PathBuf {
 }
 
 fn run(print: &[&str], commands: &Path) -> Output {
-    let mut kiebitz = Command::new(env!("CARGO_BIN_EXE_kiebitz"));
+    let mut kiebitz = Command::new(crate::KIEBITZ);
     kiebitz.arg("replay").args(print).arg("--commands").arg(commands);
     kiebitz
         .arg(CAPTURE)
@@ -206,7 +206,7 @@ fn a_file_that_holds_no_commands_is_refused() {
     assert!(errors.starts_with(&place), "{errors}");
     assert!(output.stdout.is_empty());
 
-    let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+    let output = Command::new(crate::KIEBITZ)
         .args(["replay", CAPTURE, CAPTURE, "--commands"])
         .arg(file("two.jsonl", &[PLAYERS]))
         .output()
@@ -243,11 +243,11 @@ fn notes_and_claims_do_not_reach_the_public() {
 /// one while it stands on the board.
 #[test]
 fn an_illegal_move_that_is_decided_at_once_is_reported_once() {
-    let capture = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/illegal.pcapng");
+    let capture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/illegal.pcapng");
     let command = "{\"id\":\"1\",\"do\":\"close_incident\",\"incident\":1,\"decision\":\"two minutes\",\
                    \"board\":\"board-1\",\"at\":\"2026-11-21T14:00:11.400Z\"}\n";
     let commands = written("at_once", command);
-    let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+    let output = Command::new(crate::KIEBITZ)
         .args(["replay", "--json", "--commands"])
         .arg(&commands)
         .arg(capture)

@@ -17,7 +17,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::eventually::eventually;
-use crate::hands::verdict;
+use kiebitz_workbench::hands::verdict;
 
 /// The program with its boards; it is killed when a test fails before its end.
 struct Emulation {
@@ -29,7 +29,7 @@ struct Emulation {
 impl Emulation {
     fn start(name: &str, args: &[&str]) -> Self {
         let links = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulate").join(name);
-        let mut child = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        let mut child = Command::new(crate::KIEBITZ)
             .arg("emulate")
             .args(args)
             .arg("--links")
@@ -269,7 +269,7 @@ fn a_port_opened_again_says_nothing_old() {
 #[test]
 fn what_cannot_be_emulated_is_refused() {
     let run = |args: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        let output = Command::new(crate::KIEBITZ)
             .arg("emulate")
             .args(args)
             .stdin(Stdio::null())

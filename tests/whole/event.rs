@@ -33,7 +33,7 @@ impl Hall {
         } else {
             &["--config", "none.toml"]
         };
-        let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        let output = Command::new(crate::KIEBITZ)
             .args(["event", "check"])
             .args(args)
             .args(config)

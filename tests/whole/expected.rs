@@ -10,6 +10,9 @@ pub(crate) struct Text {
     args: &'static [&'static str],
 }
 
+/// With this in the environment the texts are written anew: read the difference before you commit it.
+const UPDATE: &str = "UPDATE_EXPECTED";
+
 /// All reviewed texts.
 pub(crate) const TEXTS: &[Text] = &[
     text("kiebitz.txt", &["--help"]),
@@ -77,14 +80,12 @@ const fn text(file: &'static str, args: &'static [&'static str]) -> Text {
 
 impl Text {
     pub(crate) fn path(self) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/whole/help")
-            .join(self.file)
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("help").join(self.file)
     }
 
     /// What the program prints now.
     pub(crate) fn printed(self) -> String {
-        let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        let output = Command::new(crate::KIEBITZ)
             .args(self.args)
             .env("TZ", "UTC")
             .env_remove("KIEBITZ_LOG")
@@ -105,11 +106,13 @@ impl Text {
 fn help_and_laws_are_as_reviewed() {
     for text in TEXTS {
         let printed = text.printed();
+        if std::env::var_os(UPDATE).is_some() {
+            std::fs::write(text.path(), &printed).expect("the text is written");
+        }
         let expected = std::fs::read_to_string(text.path()).expect("the reviewed text");
         assert!(
             printed == expected,
-            "{} holds another text; `cargo test --test workbench -- expected update` writes it anew. Review it:\n\
-             {printed}",
+            "{} holds another text; `{UPDATE}=1 cargo test -p kiebitz-whole expected` writes it anew. Review it:\n{printed}",
             text.path().display()
         );
     }

@@ -8,11 +8,11 @@ use kiebitz::replay::Replay;
 use kiebitz::replay::read_commands;
 use kiebitz_game::events::{Event, EventKind};
 
-const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
-const UNFINISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/captures/gap-read-back.pcapng");
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/game.pcapng");
+const UNFINISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../captures/gap-read-back.pcapng");
 const ILLEGAL: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/tests/captures/king-left-in-check-pressed.pcapng"
+    "/../captures/king-left-in-check-pressed.pcapng"
 );
 
 /// A state directory as the daemon leaves it: the journal of three boards, and the recording of one.
@@ -70,7 +70,7 @@ impl Kept {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        Command::new(crate::KIEBITZ)
             .args(args)
             .arg("--config")
             .arg(self.directory.join("kiebitz.toml"))

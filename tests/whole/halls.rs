@@ -15,7 +15,7 @@ const PASSWORD: &str = "rook-on-a1";
 
 /// The block of the document that begins so.
 fn block(begins: &str) -> String {
-    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/halls.md");
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/halls.md");
     let document = std::fs::read_to_string(document).expect("the document");
     let blocks = document.split("```").skip(1).step_by(2);
     let mut found = blocks

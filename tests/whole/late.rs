@@ -9,7 +9,7 @@ use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Packet};
 use serde_json::Value;
 
 /// A game whose clock is started at 07:28:00; pieces and clock are ready from 07:27:56 on.
-const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
+const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/game.pcapng");
 /// 07:27:59 on that day.
 const READY: Timestamp = Timestamp::from_micros(1_785_914_879_000_000);
 
@@ -43,7 +43,7 @@ fn five_minutes_late(name: &str) -> PathBuf {
 }
 
 fn printed(arguments: &[&str], files: &[(&str, &Path)]) -> String {
-    let mut kiebitz = Command::new(env!("CARGO_BIN_EXE_kiebitz"));
+    let mut kiebitz = Command::new(crate::KIEBITZ);
     kiebitz.args(arguments).env("TZ", "UTC");
     for (option, path) in files {
         kiebitz

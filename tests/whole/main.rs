@@ -13,15 +13,10 @@ mod arbiter;
 mod backup;
 #[cfg(target_os = "linux")]
 mod broadcast;
-#[cfg(unix)]
-mod bus;
-#[cfg(unix)]
-mod captures;
 mod cli;
 #[cfg(unix)]
 mod clocks;
 mod commands;
-#[cfg(feature = "demo-broker")]
 mod demo_broker;
 mod desk;
 #[cfg(target_os = "linux")]
@@ -30,8 +25,6 @@ mod doctor;
 mod emulate;
 #[cfg(unix)]
 mod encrypted;
-#[cfg(unix)]
-mod ends;
 mod event;
 mod eventually;
 mod expected;
@@ -42,39 +35,30 @@ mod faults;
 mod first_minutes;
 #[cfg(unix)]
 mod flags;
-mod fuzzed;
 mod games;
 mod halls;
-mod hands;
 #[cfg(target_os = "linux")]
 mod hub;
 mod late;
-mod licences;
+#[cfg(target_os = "linux")]
+mod live;
 #[cfg(target_os = "linux")]
 mod livechess;
 mod mosquitto;
 mod mqtt;
 mod mqtt_world;
 #[cfg(unix)]
-mod noise;
-#[cfg(unix)]
 mod npm;
 mod outage;
 mod readers;
+mod replays;
 mod report;
-#[cfg(unix)]
-mod restart;
 #[cfg(unix)]
 mod results;
 #[cfg(unix)]
 mod rivals;
-#[cfg(unix)]
-mod room;
-mod schema;
 #[cfg(target_os = "linux")]
 mod shown;
-#[cfg(unix)]
-mod soak;
 #[cfg(target_os = "linux")]
 mod spectators;
 #[cfg(target_os = "linux")]
@@ -88,3 +72,11 @@ mod terminals;
 mod wall;
 #[cfg(unix)]
 mod watcher;
+
+/// The program. It is built for these tests under a name of its own: see Cargo.toml.
+const KIEBITZ: &str = env!("CARGO_BIN_EXE_kiebitz-tested");
+
+/// Whether tests take as long as they do before a release: `tests/run full`.
+fn is_full() -> bool {
+    std::env::var_os("TESTS_FULL").is_some()
+}

@@ -1,5 +1,6 @@
 //! A mosquitto of the test's own, and a door in front of it.
 
+use core::ops::Range;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -102,11 +103,23 @@ impl Drop for Mosquitto {
     }
 }
 
-/// A port that was free a moment ago.
+/// A port that was free a moment ago. It is none of those that the system gives to connections, and processes of tests that
+/// run at the same time begin to look at different ones.
 pub(crate) fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0");
-    let address = listener.and_then(|listener| listener.local_addr());
-    address.expect("a port").port()
+    const PORTS: Range<u16> = 10_000..30_000;
+    static ASKED: AtomicU32 = AtomicU32::new(0);
+    let count = u32::from(PORTS.end - PORTS.start);
+    for _ in 0..count {
+        let nth = std::process::id()
+            .wrapping_mul(16)
+            .wrapping_add(ASKED.fetch_add(1, Ordering::Relaxed))
+            % count;
+        let port = PORTS.start + u16::try_from(nth).expect("a port");
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+    panic!("no port of {PORTS:?} is free");
 }
 
 /// Debian keeps servers out of a user's path.

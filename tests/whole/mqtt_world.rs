@@ -21,7 +21,7 @@ use crate::eventually::PATIENCE;
 
 /// Everything a replayed game gives to publish, step by step.
 pub(crate) fn replayed_game() -> Vec<Vec<Message>> {
-    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/clean-game.pcapng");
+    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/clean-game.pcapng");
     let mut replay = Replay::open(&capture, "replay").expect("the capture");
     let mut projection: Option<Projection> = None;
     let mut steps = Vec::new();

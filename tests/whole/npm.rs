@@ -1,5 +1,6 @@
 //! Scripts in node, with what they use from npm: a driver for the browser, and programs that read PGN.
 
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -15,17 +16,23 @@ pub(crate) fn scripts() -> &'static Path {
 
 fn install() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("npm");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/whole");
-    let lock = std::fs::read(tests.join("npm/package-lock.json")).expect("a lock file");
-    let is_there = std::fs::read(folder.join("installed")).is_ok_and(|installed| installed == lock);
+    fs::create_dir_all(&folder).expect("a folder");
+    // Each test may have a process of its own: the first one installs, and no file changes that another one has in use.
+    let lock = File::create(folder.join("lock")).expect("a lock");
+    lock.lock().expect("the lock");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let wanted = fs::read(tests.join("npm/package-lock.json")).expect("a lock file");
+    let is_there = fs::read(folder.join("installed")).is_ok_and(|installed| installed == wanted);
     for of_tests in FOLDERS {
-        for file in std::fs::read_dir(tests.join(of_tests)).expect("scripts") {
+        for file in fs::read_dir(tests.join(of_tests)).expect("scripts") {
             let file = file.expect("a file").path();
             let is_script = file.extension().is_some_and(|end| end == "mjs" || end == "json");
             if is_script {
-                let name = file.file_name().expect("a name");
-                std::fs::copy(&file, folder.join(name)).expect("a copy");
+                let copy = folder.join(file.file_name().expect("a name"));
+                let script = fs::read(&file).expect("the script");
+                if fs::read(&copy).ok().as_ref() != Some(&script) {
+                    fs::write(copy, script).expect("a copy");
+                }
             }
         }
     }
@@ -38,7 +45,7 @@ fn install() -> PathBuf {
             .expect("npm: install it, or let tests/run do so");
         let errors = String::from_utf8_lossy(&installed.stderr);
         assert!(installed.status.success(), "{errors}");
-        std::fs::write(folder.join("installed"), lock).expect("a note");
+        fs::write(folder.join("installed"), wanted).expect("a note");
     }
     folder
 }

@@ -17,14 +17,14 @@ use crate::npm::scripts;
 
 /// All games of all captures in one file, as `kiebitz replay --pgn` prints them.
 fn games() -> String {
-    let captures = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures"));
+    let captures = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures"));
     let captures = captures
         .expect("captures")
         .map(|file| file.expect("a file").path());
     let is_capture = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "pcapng");
     let mut captures: Vec<PathBuf> = captures.filter(is_capture).collect();
     captures.sort();
-    let output = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+    let output = Command::new(crate::KIEBITZ)
         .args(["replay", "--pgn"])
         .args(&captures)
         .stdin(Stdio::null())

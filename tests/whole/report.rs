@@ -7,10 +7,10 @@ use std::process::{Command, Output, Stdio};
 
 use browser::Seen;
 
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn kiebitz(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+    Command::new(crate::KIEBITZ)
         .args(args)
         .current_dir(ROOT)
         .env("TZ", "UTC")

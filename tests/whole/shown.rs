@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::cli::kiebitz;
 use crate::terminals::in_terminal;
 
-const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/game.pcapng");
 /// Names the window; clears the screen, in the short way too.
 pub(crate) const OBEYED: &str = "a\u{1b}]0;mine\u{7}\u{1b}[2J\u{9b}2Jb";
 pub(crate) const SHOWN: &str = "a\\u001b]0;mine\\u0007\\u001b[2J\\u009b2Jb";

@@ -32,7 +32,7 @@ impl Program {
             .append(true)
             .create(true)
             .open(directory.join("log"));
-        let child = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+        let child = Command::new(crate::KIEBITZ)
             .args(args)
             .current_dir(directory)
             .env_remove("KIEBITZ_LOG")

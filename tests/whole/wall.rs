@@ -153,7 +153,7 @@ fn served(address: &str, path: &str) -> Option<String> {
 
 #[test]
 fn the_demo_is_on_the_wall() {
-    let mut demo = Command::new(env!("CARGO_BIN_EXE_kiebitz"))
+    let mut demo = Command::new(crate::KIEBITZ)
         .args(["demo", "--speed", "max", "--wait"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

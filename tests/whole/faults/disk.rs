@@ -20,7 +20,7 @@ impl Shim {
     #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
     pub(crate) fn build(directory: &Path) -> Option<Self> {
         let library = directory.join("disk.so");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/whole/faults/disk.c");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("faults/disk.c");
         let built = Command::new("cc")
             .args(["-shared", "-fPIC", "-O1", "-o"])
             .args([&library, &source])

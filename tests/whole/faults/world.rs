@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use super::disk::Shim;
 use crate::mosquitto::Mosquitto;
 use crate::mqtt_world::{Listener, json, topic};
-use crate::soak::table::{self, Pace, Table};
+use kiebitz_workbench::soak::table::{self, Pace, Table};
 
 /// What a subscriber got.
 pub(crate) struct Published {
@@ -127,7 +127,7 @@ impl World {
 
     /// The program, to be run with this state directory.
     pub(crate) fn program(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kiebitz"));
+        let mut command = Command::new(crate::KIEBITZ);
         command
             .args(["run", "--config"])
             .arg(self.directory.path().join("kiebitz.toml"))

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::*;
-use crate::hands::hall::OPENING;
+use kiebitz_workbench::hands::hall::OPENING;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const HOURS: u64 = 24;

@@ -15,9 +15,9 @@ use tempfile::TempDir;
 use std::collections::VecDeque;
 
 use super::*;
-use crate::hands::hall::OPENING;
 use kiebitz::config::Config;
 use kiebitz_game::hall::Names;
+use kiebitz_workbench::hands::hall::OPENING;
 
 /// The files of a daemon that was stopped, and what its journal had.
 struct Left {

@@ -12,8 +12,8 @@ use kiebitz_hardware::emulator::EmulatedClock;
 
 use super::*;
 use crate::doctor::board;
-use crate::hands::hall::OPENING;
 use crate::watcher::{Port, Watcher};
+use kiebitz_workbench::hands::hall::OPENING;
 
 const BOARDS: usize = 6;
 

@@ -13,10 +13,10 @@ use kiebitz_hardware::{LineSettings, Timestamp};
 use kiebitz_protocol::BusAddress;
 
 use super::{Round, Stop, Wiring};
-use crate::hands::hall::OPENING;
-use crate::soak::table::{self, Dealer, Pace, Table};
-use crate::soak::verdict;
 use crate::watcher::{Port, Watcher};
+use kiebitz_workbench::hands::hall::OPENING;
+use kiebitz_workbench::soak::table::{self, Dealer, Pace, Table};
+use kiebitz_workbench::soak::verdict;
 
 /// Games that come to their end between two stops, now and then.
 const PACE: Pace = Pace {

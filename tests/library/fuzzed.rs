@@ -1,0 +1,188 @@
+//! What the fuzz targets check, over their seeds and, for texts, over what is made of these: without a fuzzer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kiebitz::config::Config;
+use kiebitz::replay::read_commands;
+use kiebitz::tournament;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use crate::root;
+use targets::{bus, bus_line, capture, commands, configuration, decoder, eeprom, line, pairings, session};
+
+#[allow(unreachable_pub, reason = "it is a crate of its own in fuzz")]
+#[path = "../../fuzz/src/lib.rs"]
+mod targets;
+
+type Target = (&'static str, fn(&[u8]));
+
+const TARGETS: [Target; 10] = [
+    ("bus", bus::run),
+    ("bus_line", bus_line::run),
+    ("capture", capture::run),
+    ("commands", commands::run),
+    ("configuration", configuration::run),
+    ("decoder", decoder::run),
+    ("eeprom", eeprom::run),
+    ("line", line::run),
+    ("pairings", pairings::run),
+    ("session", session::run),
+];
+
+#[test]
+fn every_target_takes_its_seeds() {
+    for (name, run) in TARGETS {
+        for seed in seeds(name) {
+            run(&seed);
+        }
+    }
+}
+
+/// Changes are made to texts that are taken.
+#[test]
+fn seeds_are_refused_only_where_they_are_called_mistakes() {
+    for (target, is_taken) in [
+        (
+            "configuration",
+            (|path: &Path| Config::read(path).is_ok()) as fn(&Path) -> bool,
+        ),
+        ("commands", |path| read_commands(path).is_ok()),
+        ("pairings", |path| tournament::read(&[path.to_owned()]).is_ok()),
+    ] {
+        for path in seed_files(target) {
+            assert_eq!(is_taken(&path), !path.ends_with("mistakes"), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_fuzz_target_is_among_them() {
+    let files = fs::read_dir(root().join("fuzz/fuzz_targets")).unwrap();
+    let name = |path: PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let mut targets: Vec<String> = files.map(|entry| name(entry.unwrap().path())).collect();
+    targets.sort();
+    assert!(
+        targets.iter().eq(TARGETS.map(|(name, _)| name).iter()),
+        "{targets:?}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_configuration_with_anything_changed_is_taken_or_refused(text in edited("configuration")) {
+        configuration::run(text.as_bytes());
+    }
+
+    #[test]
+    fn pairings_with_anything_changed_are_read_or_refused(text in edited("pairings")) {
+        pairings::run(text.as_bytes());
+    }
+
+    #[test]
+    fn commands_with_anything_changed_are_answered_or_refused(text in edited("commands")) {
+        commands::run(text.as_bytes());
+    }
+}
+
+/// Where the seeds of a target are; for captures those of the tests serve.
+fn seed_files(target: &str) -> Vec<PathBuf> {
+    let folder = match target {
+        "capture" => root().join("tests/captures"),
+        _ => root().join("fuzz/seeds").join(target),
+    };
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> = paths.filter(|path| path.is_file()).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "{target} has no seeds");
+    paths
+}
+
+fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let files = seed_files(target);
+    files.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+/// A change to a text: this many characters from there on are replaced.
+type Edit = (Index, usize, String);
+
+/// The seeds of a target with some changes made.
+fn edited(target: &str) -> impl Strategy<Value = String> {
+    let texts: Vec<String> = seeds(target)
+        .into_iter()
+        .map(|seed| String::from_utf8(seed).unwrap())
+        .collect();
+    let word = select(WORDS).prop_map(str::to_owned);
+    let edit = (
+        any::<Index>(),
+        0..6usize,
+        prop_oneof![word, ".{0,3}", "[0-9]{1,20}"],
+    );
+    (select(texts), vec(edit, 0..5)).prop_map(|(text, edits)| edits.iter().fold(text, changed))
+}
+
+fn changed(text: String, (from, removed, inserted): &Edit) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    let from = from.index(characters.len() + 1);
+    let rest = characters.iter().skip(from + removed);
+    characters[..from]
+        .iter()
+        .copied()
+        .chain(inserted.chars())
+        .chain(rest.copied())
+        .collect()
+}
+
+/// What means something in one of the files.
+const WORDS: &[&str] = &[
+    "",
+    "\"",
+    "\n",
+    "=",
+    "[",
+    "]",
+    "[[board]]\n",
+    "{",
+    "}",
+    ",",
+    ":",
+    "/",
+    "-",
+    "+",
+    ".",
+    "null",
+    "true",
+    "-1",
+    "1e99",
+    "\\",
+    "%00",
+    "\u{feff}",
+    "\\u0000",
+    "*",
+    "1/2",
+    "O-O",
+    "[White \"",
+    "\"]",
+    "\n\n",
+    "001    1",
+    "0000 - U",
+    ";",
+    "\t",
+    "4600001",
+    "bye",
+    "e9",
+    "K",
+    "k",
+    "w",
+    "fide-",
+    "2 h",
+    "9999999 h",
+    "min",
+    "GB",
+    "Z",
+    "+24:00",
+];

@@ -1,0 +1,206 @@
+//! The licences of what kiebitz is built from: all go with the GPL, and below the crates for others there is no GPL.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// May be anywhere below.
+const PERMISSIVE: [&str; 13] = [
+    "0BSD",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "CDLA-Permissive-2.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+/// Asks for its own files alone.
+const BY_FILE: &str = "MPL-2.0";
+/// What the program itself is under; only it may use this.
+const GPL: &str = "GPL-3.0-or-later";
+
+#[test]
+fn everything_below_the_program_goes_with_the_gpl() {
+    let graph = Graph::read();
+    let wrong = graph.unlicensed(graph.below("kiebitz"), |licence| {
+        PERMISSIVE.contains(&licence) || [BY_FILE, GPL].contains(&licence)
+    });
+    assert!(
+        wrong.is_empty(),
+        "to be looked at before they are used: {wrong:#?}"
+    );
+}
+
+#[test]
+fn nothing_below_the_crates_for_others_is_under_the_gpl() {
+    let graph = Graph::read();
+    for name in ["kiebitz-protocol", "kiebitz-hardware"] {
+        let below = graph.below(name);
+        assert!(below.len() > 1, "{name} uses something");
+        let wrong = graph.unlicensed(below, |licence| {
+            PERMISSIVE.contains(&licence) || licence == BY_FILE
+        });
+        assert!(wrong.is_empty(), "{name} must not use {wrong:#?}");
+    }
+}
+
+/// Who uses whom, without what tests alone use. By package id.
+struct Graph {
+    /// Name and licence.
+    packages: BTreeMap<String, (String, Option<String>)>,
+    uses: BTreeMap<String, Vec<String>>,
+}
+
+impl Graph {
+    fn read() -> Self {
+        let output = Command::new(env!("CARGO"))
+            .args(["metadata", "--format-version", "1", "--locked", "--all-features"])
+            // What is built elsewhere alone need not be here.
+            .args(["--filter-platform", &host()])
+            .args([
+                "--manifest-path",
+                concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"),
+            ])
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let packages = list(&metadata["packages"]).map(|package| {
+            let licence = package["license"].as_str().map(str::to_owned);
+            (text(&package["id"]), (text(&package["name"]), licence))
+        });
+        let uses = list(&metadata["resolve"]["nodes"]).map(|node| {
+            let built = list(&node["deps"]).filter(|used| {
+                let mut kinds = list(&used["dep_kinds"]);
+                kinds.any(|kind| kind["kind"] != "dev")
+            });
+            (text(&node["id"]), built.map(|used| text(&used["pkg"])).collect())
+        });
+        Self {
+            packages: packages.collect(),
+            uses: uses.collect(),
+        }
+    }
+
+    /// A package and everything that it is built from.
+    fn below(&self, name: &str) -> BTreeSet<&str> {
+        let top = self.packages.iter().find(|(_, package)| package.0 == name);
+        let (top, _) = top.expect("a package of the workspace");
+        let mut met = BTreeSet::from([top.as_str()]);
+        let mut open = vec![top];
+        while let Some(id) = open.pop() {
+            for used in &self.uses[id] {
+                if met.insert(used) {
+                    open.push(used);
+                }
+            }
+        }
+        met
+    }
+
+    /// Those of them that cannot be had under a licence that is allowed.
+    fn unlicensed(&self, ids: BTreeSet<&str>, allowed: impl Fn(&str) -> bool) -> Vec<String> {
+        let wrong = ids.into_iter().filter_map(|id| {
+            let (name, licence) = &self.packages[id];
+            let licence = licence.as_deref().unwrap_or("no licence");
+            (!may_be_used(licence, &allowed)).then(|| format!("{name}: {licence}"))
+        });
+        wrong.collect()
+    }
+}
+
+/// Whether an SPDX expression leaves a way that is allowed; a slash is an old spelling of OR.
+fn may_be_used(expression: &str, allowed: &impl Fn(&str) -> bool) -> bool {
+    let spaced = expression
+        .replace('/', " OR ")
+        .replace('(', " ( ")
+        .replace(')', " ) ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let mut rest = words.as_slice();
+    any_of(&mut rest, allowed) && rest.is_empty()
+}
+
+/// AND binds closer than OR.
+fn any_of(words: &mut &[&str], allowed: &impl Fn(&str) -> bool) -> bool {
+    let mut one = all_of(words, allowed);
+    while let ["OR", rest @ ..] = words {
+        *words = rest;
+        one |= all_of(words, allowed);
+    }
+    one
+}
+
+fn all_of(words: &mut &[&str], allowed: &impl Fn(&str) -> bool) -> bool {
+    let mut all = licence(words, allowed);
+    while let ["AND", rest @ ..] = words {
+        *words = rest;
+        all &= licence(words, allowed);
+    }
+    all
+}
+
+fn licence(words: &mut &[&str], allowed: &impl Fn(&str) -> bool) -> bool {
+    match words {
+        ["(", rest @ ..] => {
+            *words = rest;
+            let inside = any_of(words, allowed);
+            let [")", rest @ ..] = words else { return false };
+            *words = rest;
+            inside
+        }
+        // An exception only ever allows more.
+        [licence, "WITH", _, rest @ ..] | [licence, rest @ ..] => {
+            *words = rest;
+            allowed(licence)
+        }
+        [] => false,
+    }
+}
+
+#[test]
+fn licence_expressions_are_read_as_spdx_has_them() {
+    let allowed = |licence: &str| ["MIT", "ISC"].contains(&licence);
+    for (expression, may) in [
+        ("MIT", true),
+        ("GPL-3.0-only", false),
+        ("GPL-3.0-only OR MIT", true),
+        ("GPL-3.0-only/MIT", true),
+        ("MIT AND GPL-3.0-only", false),
+        ("GPL-3.0-only OR MIT AND ISC", true),
+        ("(GPL-3.0-only OR MIT) AND Zlib", false),
+        ("(GPL-3.0-only OR MIT) AND ISC", true),
+        ("ISC WITH exception OR Zlib", true),
+        ("(MIT", false),
+        ("MIT ISC", false),
+        ("", false),
+    ] {
+        assert_eq!(may_be_used(expression, &allowed), may, "{expression}");
+    }
+}
+
+/// The machine that this is compiled on, as rustc calls it.
+fn host() -> String {
+    let output = Command::new("rustc").arg("-vV").output().unwrap();
+    let version = String::from_utf8(output.stdout).unwrap();
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    host.expect("rustc names its host").to_owned()
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_owned()
+}

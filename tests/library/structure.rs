@@ -1,0 +1,260 @@
+//! The structure of the source: few folders, and imports that follow the flow of data.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::root;
+
+/// A package, by the folder of its source.
+struct Package {
+    source: &'static str,
+    /// Most folders and files directly in it.
+    most: usize,
+    /// Its folders and files in the order of the data flow. Each imports only from itself and from those before it.
+    flow: &'static [&'static str],
+    /// Items of the crate's root, and the module that each comes from.
+    items: &'static [(&'static str, &'static str)],
+    /// Known imports against the flow: the file, and the module that it imports. This list only shrinks.
+    known: &'static [(&'static str, &'static str)],
+}
+
+const PACKAGES: [Package; 2] = [
+    Package {
+        source: "game/src",
+        most: 12,
+        flow: &[
+            "vocabulary",
+            "position",
+            "clock",
+            "model",
+            "laws",
+            "events",
+            "command",
+            "tracker",
+            "acts",
+            "referee",
+            "hall",
+        ],
+        items: &[("UnknownWord", "vocabulary"), ("spelled", "vocabulary")],
+        known: &[],
+    },
+    Package {
+        source: "src",
+        most: 25,
+        flow: &[
+            "exit",
+            "progress",
+            "shown",
+            "text_file",
+            "system_time",
+            "host_header",
+            "port",
+            "tournament",
+            "output",
+            "config",
+            "journal",
+            "restart",
+            "replay",
+            "kept",
+            "feeds",
+            "daemon",
+            "hub",
+            "tools",
+            "cli",
+        ],
+        items: &[("Exit", "exit")],
+        known: &[],
+    },
+];
+
+#[test]
+fn there_are_few_folders_and_files() {
+    for package in PACKAGES {
+        let entries = fs::read_dir(root().join(package.source)).expect("the folder of the source");
+        let count = entries.count();
+        assert!(
+            count <= package.most,
+            "{} has {count} folders and files, more than {}",
+            package.source,
+            package.most
+        );
+    }
+}
+
+#[test]
+fn the_flow_names_every_module() {
+    for package in PACKAGES {
+        let mut flow = package.flow.to_vec();
+        flow.sort_unstable();
+        assert_eq!(
+            modules(&root().join(package.source)),
+            flow,
+            "the modules of {} and those in tests/library/structure.rs",
+            package.source
+        );
+    }
+}
+
+#[test]
+fn imports_follow_the_flow() {
+    let mut wrong = Vec::new();
+    for package in PACKAGES {
+        let found = against_the_flow(&package);
+        for (file, import) in &found {
+            if !package.known.contains(&(file.as_str(), import.as_str())) {
+                wrong.push(format!("{file} imports {import}, which comes after it"));
+            }
+        }
+        for (file, import) in package.known {
+            let is_there = found
+                .iter()
+                .any(|(other, of)| (other.as_str(), of.as_str()) == (*file, *import));
+            if !is_there {
+                wrong.push(format!(
+                    "{file} no longer imports {import}: remove it from the known ones"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Every file with a module that it imports although it comes after the file's own, each pair once.
+fn against_the_flow(package: &Package) -> Vec<(String, String)> {
+    let place = |module: &str| package.flow.iter().position(|of_flow| *of_flow == module);
+    let mut found = Vec::new();
+    let source = root().join(package.source);
+    for file in files(&source) {
+        let path = module_path(file.strip_prefix(&source).expect("a file of the source"));
+        let Some(own) = path.first().and_then(|module| place(module)) else {
+            continue; // lib.rs and main.rs
+        };
+        let text = fs::read_to_string(&file).expect("a source file");
+        let name = file
+            .strip_prefix(root())
+            .expect("a file of the project")
+            .display()
+            .to_string();
+        for import in imports(&text, path.len()) {
+            let item = package.items.iter().find(|(item, _)| *item == import);
+            let module = item.map_or(import.as_str(), |(_, module)| module);
+            let pair = (name.clone(), module.to_owned());
+            if place(module).is_some_and(|other| other > own) && !found.contains(&pair) {
+                found.push(pair);
+            }
+        }
+    }
+    found
+}
+
+/// The modules directly below the crate's root, sorted.
+fn modules(source: &Path) -> Vec<String> {
+    let mut modules: Vec<String> = fs::read_dir(source)
+        .expect("the folder of the source")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
+        .filter(|name| !["lib.rs", "main.rs"].contains(&name.as_str()))
+        .map(|name| name.trim_end_matches(".rs").to_owned())
+        .collect();
+    modules.sort();
+    // A file beside the folder of the same module.
+    modules.dedup();
+    modules
+}
+
+/// All files of a package but its tests, which may look at everything.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder of the source") {
+        let path = entry.expect("an entry").path();
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("UTF-8");
+        if stem == "tests" {
+            continue;
+        }
+        if path.is_dir() {
+            files.extend(self::files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The module of a file, as the names from the crate's root to it; none for the root itself.
+fn module_path(file: &Path) -> Vec<String> {
+    let parts = file.with_extension("");
+    let mut path: Vec<String> = parts
+        .iter()
+        .map(|part| part.to_str().expect("UTF-8").to_owned())
+        .collect();
+    if path
+        .last()
+        .is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str()))
+    {
+        path.pop();
+    }
+    path
+}
+
+/// The modules of the crate's root that a file names, after `crate::` or after as many `super::` as lead there.
+fn imports(text: &str, depth: usize) -> Vec<String> {
+    let code: Vec<&str> = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect();
+    let code = code.join("\n");
+    let mut starts = vec!["crate::".to_owned()];
+    if depth > 0 {
+        starts.push("super::".repeat(depth));
+    }
+    let mut imports = Vec::new();
+    for start in starts {
+        for (at, _) in code.match_indices(&start) {
+            // Neither the end of a longer name, nor one of more `super::` than that.
+            let before = code[..at].chars().next_back();
+            if before.is_some_and(|before| is_of_a_name(before) || before == ':') {
+                continue;
+            }
+            let names = named(&code[at + start.len()..]);
+            imports.extend(names.into_iter().filter(|name| name != "super"));
+        }
+    }
+    imports
+}
+
+/// The first name of a path, or the first names of the paths in braces.
+fn named(rest: &str) -> Vec<String> {
+    let name = |text: &str| -> String { text.chars().take_while(|letter| is_of_a_name(*letter)).collect() };
+    let Some(group) = rest.strip_prefix('{') else {
+        return vec![name(rest)];
+    };
+    let (mut depth, mut begins, mut names) = (0, true, Vec::new());
+    for (at, letter) in group.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => begins = true,
+            _ if begins && is_of_a_name(letter) => {
+                names.push(name(&group[at..]));
+                begins = false;
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+fn is_of_a_name(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+#[test]
+fn imports_are_read_in_all_their_forms() {
+    let text = "use crate::one::Two;\nuse crate::{\n    Three, four::{Five, six}, seven::*,\n};\n\
+                // crate::comment\nlet x = crate::eight();\nuse super::super::nine;\nuse super::ten;\nmycrate::no::x();\n";
+    let all = ["one", "Three", "four", "seven", "eight"];
+    assert_eq!(imports(text, 0), all);
+    assert_eq!(imports(text, 2), [&all[..], &["nine"]].concat());
+    assert_eq!(imports(text, 1), [&all[..], &["ten"]].concat());
+}

@@ -1,0 +1,366 @@
+//! Minutes of a round with everything that goes wrong, on pseudo-terminals and in real time: `kiebitz run` as it is built, a
+//! real broker, and a subscriber.
+
+mod daemon;
+mod room;
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use kiebitz::journal::Journal;
+use kiebitz::system_time::LiveTime;
+use kiebitz_game::events::{Event, EventKind, Recovery};
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::emulator::hand::{Chance, ms};
+use rumqttc::v5::mqttbytes::v5::Publish;
+
+use crate::is_full;
+use crate::mosquitto::{Door, DoorState, Mosquitto};
+use crate::mqtt_world::{Listener, topic};
+use daemon::Daemon;
+use kiebitz_workbench::soak::faults::{AWAY, Plan};
+use kiebitz_workbench::soak::table::{self, Table};
+use kiebitz_workbench::soak::verdict;
+use room::Room;
+
+/// What a soak is to be.
+#[derive(Debug, Clone, Copy)]
+struct Soak {
+    seed: u64,
+    minutes: u32,
+    boards: usize,
+    /// What goes wrong in a minute.
+    minute: Plan,
+    broker: Broker,
+}
+
+/// What becomes of the broker meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Broker {
+    /// It is there.
+    Steady,
+    /// A proxy before it loses its answers, and resets connections.
+    BehindProxy,
+    /// It is stopped by SIGSTOP again and again.
+    Frozen,
+    /// It is not to be reached for all but the first and the last seconds: more moves than an hour of play has.
+    Gone,
+}
+
+const BOARDS: usize = 6;
+/// Twice what goes wrong in the round of two hours.
+const MINUTE: Plan = Plan {
+    unplugs: 3,
+    restarts: 1,
+    bursts: 2,
+    silences: 1,
+    away: AWAY,
+};
+/// Nothing but the daemon's end, all the time.
+const KILLS: Plan = Plan {
+    unplugs: 0,
+    restarts: 25,
+    bursts: 0,
+    silences: 0,
+    away: (10, 800),
+};
+/// Only a soak that fails waits this long for what is still to be published.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// What the daemon may have in memory with these boards, in kilobytes, built without optimisation.
+const MEMORY: u64 = 64 * 1024;
+
+/// Unplugged cables, garbage, silence and a daemon that is killed and started again.
+#[tokio::test]
+async fn minutes_on_pseudo_terminals_leave_every_game_right_or_its_gap_stated() {
+    Soak::usual(7, if is_full() { 2 } else { 1 }).run().await;
+}
+
+/// As long as you like: `SOAK_MINUTES=60 SOAK_SEED=2 cargo test -p kiebitz-whole live::by_hand -- --ignored --nocapture`.
+#[tokio::test]
+#[ignore = "ten minutes, for those who look for a fault"]
+async fn by_hand() {
+    let number = |name: &str| std::env::var(name).ok().map(|value| value.parse().expect(name));
+    let (seed, minutes) = (number("SOAK_SEED"), number("SOAK_MINUTES"));
+    Soak::usual(seed.unwrap_or(1).into(), minutes.unwrap_or(10))
+        .run()
+        .await;
+}
+
+// 125 ends at any moment, in full 375, most by SIGKILL. Who keeps events by their numbers has each once, in order, without
+// a gap, and every game is right.
+
+#[tokio::test]
+async fn kills_leave_no_trace() {
+    Soak::kills(1, Broker::Steady).run().await;
+}
+
+#[tokio::test]
+async fn other_kills_leave_no_trace() {
+    Soak::kills(2, Broker::Steady).run().await;
+}
+
+#[tokio::test]
+async fn kills_leave_no_trace_behind_a_proxy_that_drops_and_resets() {
+    Soak::kills(3, Broker::BehindProxy).run().await;
+}
+
+#[tokio::test]
+async fn kills_leave_no_trace_beside_a_broker_that_freezes() {
+    Soak::kills(4, Broker::Frozen).run().await;
+}
+
+#[tokio::test]
+async fn kills_leave_no_trace_while_the_broker_is_gone() {
+    Soak::kills(5, Broker::Gone).run().await;
+}
+
+impl Soak {
+    const fn usual(seed: u64, minutes: u32) -> Self {
+        Self {
+            seed,
+            minutes,
+            boards: BOARDS,
+            minute: MINUTE,
+            broker: Broker::Steady,
+        }
+    }
+
+    /// 25 ends of the daemon a minute and nothing else.
+    fn kills(seed: u64, broker: Broker) -> Self {
+        Self {
+            seed,
+            minutes: if is_full() { 3 } else { 1 },
+            boards: 3,
+            minute: KILLS,
+            broker,
+        }
+    }
+
+    #[expect(clippy::print_stdout, reason = "a run by hand reports")]
+    async fn run(self) {
+        let mut directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let broker = Mosquitto::start().await;
+        let listener = Listener::start("soak", broker.address()).await;
+        let door = Door::to(broker.address()).await;
+        let reached = match self.broker {
+            Broker::BehindProxy | Broker::Gone => door.address(),
+            Broker::Steady | Broker::Frozen => broker.address(),
+        };
+        let time = LiveTime::start();
+        let mut room = Room::new(self, &time, directory.path());
+        let mut daemon = Daemon::new(directory.path(), reached, self.boards);
+        let mut trouble = Trouble::new(self, time.now());
+        while !room.is_over(&time) {
+            room.go_on(&time, &mut daemon).await;
+            trouble.go_on(time.now(), &broker, &door);
+        }
+        trouble.end(&broker, &door).await;
+        if self.broker != Broker::Steady {
+            // What is left when the daemon ends goes out with its next start, which does not come.
+            room.play_for(&time, &mut daemon, MAX_PAUSE).await;
+        }
+        // What was played last is still to be published, and a board that was unplugged to be read.
+        let end = time.now() + PATIENCE;
+        let mut wrong = vec!["nothing was published".to_owned()];
+        while !wrong.is_empty() && time.now() < end {
+            room.play_for(&time, &mut daemon, SETTLING).await;
+            wrong = judge(&room, &listener);
+        }
+        let report = format!("{} {}", room.report(), daemon.report());
+        if !wrong.is_empty() {
+            // With its recordings it can be looked into.
+            directory.disable_cleanup(true);
+            let kept = directory.path().display();
+            panic!(
+                "{report}\n{}\n{}all is kept in {kept}",
+                wrong.join("\n"),
+                room.log()
+            );
+        }
+        println!("seed {}: {report}", self.seed);
+        let received = |heard: &[Publish]| by_board(heard).values().map(Vec::len).sum::<usize>();
+        let all = |daemon: &Daemon| self.kept(daemon).values().map(Vec::len).sum::<usize>();
+        while received(&listener.heard()) < all(&daemon) && time.now() < end {
+            room.play_for(&time, &mut daemon, SETTLING).await;
+        }
+        assert!(daemon.most_memory < MEMORY, "{report}");
+        assert_eq!(
+            daemon.ports_open(),
+            vec![true; self.boards],
+            "one open port a board, none that is gone"
+        );
+        assert_eq!(daemon.end().await, Some(0));
+        // The broker has all, and passes it on.
+        let (all, end) = (all(&daemon), time.now() + SETTLING);
+        while received(&listener.heard()) < all && time.now() < end {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let (heard, kept) = (by_board(&listener.heard()), self.kept(&daemon));
+        for (board, events) in &kept {
+            let heard = heard.get(board).map_or(&[][..], Vec::as_slice);
+            let other = heard.iter().zip(events).find(|(heard, kept)| heard != kept);
+            assert_eq!(other, None, "the journal has what the subscriber has");
+            let missing = events.get(heard.len()..).unwrap_or_default();
+            assert_eq!(missing, [""; 0], "of {board}\n{}", daemon.last_words());
+        }
+        room.all_happened(self.plan());
+    }
+
+    /// What the journal has of every board.
+    fn kept(self, daemon: &Daemon) -> BTreeMap<String, Vec<String>> {
+        let journal = Journal::open(&daemon.journal()).unwrap();
+        let kept = (0..self.boards).map(|nth| {
+            let name = table::name(nth);
+            let events = journal.events_after("live", &name, 0, usize::MAX >> 1).unwrap();
+            (name, events.into_iter().map(|event| event.payload).collect())
+        });
+        kept.collect()
+    }
+
+    fn plan(self) -> Plan {
+        let minutes = self.minutes as usize;
+        Plan {
+            unplugs: self.minute.unplugs * minutes,
+            restarts: self.minute.restarts * minutes,
+            bursts: self.minute.bursts * minutes,
+            silences: self.minute.silences * minutes,
+            away: self.minute.away,
+        }
+    }
+}
+
+/// What goes wrong on the way to the broker, in turn.
+struct Trouble {
+    broker: Broker,
+    chance: Chance,
+    next: Timestamp,
+    step: usize,
+}
+
+impl Trouble {
+    fn new(soak: Soak, now: Timestamp) -> Self {
+        Self {
+            broker: soak.broker,
+            chance: Chance::new(soak.seed),
+            next: now + Duration::from_secs(5),
+            step: 0,
+        }
+    }
+
+    fn go_on(&mut self, now: Timestamp, broker: &Mosquitto, door: &Door) {
+        if now < self.next {
+            return;
+        }
+        self.next = now + self.chance.time(ms(300, 4_000));
+        self.step += 1;
+        match self.broker {
+            Broker::Steady => {}
+            Broker::BehindProxy => door.set(PROXY[self.step % PROXY.len()]),
+            Broker::Frozen => broker.freeze(self.step % 2 == 1),
+            Broker::Gone => door.set(DoorState::Shut),
+        }
+    }
+
+    async fn end(&self, broker: &Mosquitto, door: &Door) {
+        // A connection that has lost bytes is of no use any more.
+        door.set(DoorState::Shut);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        door.set(DoorState::Open);
+        if self.broker == Broker::Frozen {
+            broker.freeze(false);
+        }
+    }
+}
+
+const PROXY: [DoorState; 5] = [
+    DoorState::Open,
+    DoorState::OneWay,
+    DoorState::Shut,
+    DoorState::Open,
+    DoorState::Shut,
+];
+
+/// A way to the broker that was broken is tried again after up to 15 s.
+const MAX_PAUSE: Duration = Duration::from_secs(20);
+/// Nothing new comes for this long before it is judged.
+const SETTLING: Duration = Duration::from_secs(5);
+
+/// The events of every board as a subscriber has them who drops the numbers that are there already; they count
+/// from 1 without gaps, whatever was delivered twice.
+fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
+    let mut heard: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for publish in publishes {
+        let topic = topic(publish);
+        let Some(board) = topic
+            .strip_prefix("boards/")
+            .and_then(|rest| rest.strip_suffix("/events"))
+        else {
+            continue;
+        };
+        let payload = String::from_utf8(publish.payload.to_vec()).unwrap();
+        let event: Event = serde_json::from_str(&payload).unwrap();
+        let payloads = heard.entry(board.to_owned()).or_default();
+        match payloads.get(event.seq as usize - 1) {
+            Some(before) => assert_eq!(*before, payload, "a number was given twice"),
+            None => {
+                assert_eq!(
+                    event.seq as usize,
+                    payloads.len() + 1,
+                    "{board} leaves a number out"
+                );
+                payloads.push(payload);
+            }
+        }
+    }
+    heard
+}
+
+/// The games that are neither right nor said to have a gap, in words.
+fn judge(room: &Room, listener: &Listener) -> Vec<String> {
+    let heard = by_board(&listener.heard());
+    let mut wrong = Vec::new();
+    for (nth, table) in room.tables().enumerate() {
+        let payloads = heard.get(&table::name(nth)).map_or(&[][..], Vec::as_slice);
+        let events: Vec<Event> = payloads
+            .iter()
+            .map(|payload| serde_json::from_str(payload).unwrap())
+            .collect();
+        let describe = |game| table.describe(game);
+        let mut words = verdict::not_stated(nth, (&table.played, describe), &events);
+        words.retain(|wrong| !has_gap(table, &events, wrong.at));
+        wrong.extend(words.into_iter().map(|wrong| {
+            let at = room.since_start(wrong.at).as_secs_f64();
+            format!("board-{} at {at:.1}: {}", nth + 1, wrong.words)
+        }));
+    }
+    wrong
+}
+
+/// Whether the game that was played then is said to have a gap.
+fn has_gap(table: &Table, events: &[Event], at: Timestamp) -> bool {
+    let game = table
+        .played
+        .iter()
+        .rfind(|played| played.at <= at)
+        .or_else(|| table.played.first());
+    let Some(game) = game.map(|played| played.game) else {
+        return false;
+    };
+    let mut plies = table.played.iter().filter(|played| played.game == game);
+    let (Some(first), Some(last)) = (plies.next(), plies.next_back()) else {
+        return false;
+    };
+    let mut gaps = events.iter().filter_map(|event| match event.kind {
+        EventKind::BoardRecovered {
+            by: Recovery::Inferred | Recovery::Undecidable,
+            from,
+            to,
+            ..
+        } => Some((from, to)),
+        _ => None,
+    });
+    gaps.any(|(from, to)| from <= last.at + PUBLISHED_WITHIN && to + PUBLISHED_WITHIN >= first.at)
+}
+
+/// What is played is published within this time.
+const PUBLISHED_WITHIN: Duration = Duration::from_secs(15);

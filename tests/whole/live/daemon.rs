@@ -1,0 +1,162 @@
+//! `kiebitz run` as a process that is killed and started again.
+
+use core::time::Duration;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use kiebitz_workbench::soak::table;
+
+/// The program, running or not.
+pub(super) struct Daemon {
+    directory: PathBuf,
+    child: Option<Child>,
+    starts: usize,
+    /// The most that it had in memory, in kilobytes.
+    pub(super) most_memory: u64,
+    /// The most threads that it had.
+    most_threads: usize,
+}
+
+impl Daemon {
+    /// Not running yet; its files are in that directory.
+    pub(super) fn new(directory: &Path, broker: SocketAddr, boards: usize) -> Self {
+        let mut config = format!(
+            "[daemon]\nname = \"soak\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{broker}\"\n[ports]\nusb = false\n",
+            directory.join("state")
+        );
+        for nth in 0..boards {
+            let (name, serial, path) = (table::name(nth), table::serial(nth), link(directory, nth));
+            write!(
+                config,
+                "[[port]]\npath = {path:?}\nmode = \"single\"\n[[board]]\nserial = \"{serial}\"\nname = \"{name}\"\n"
+            )
+            .unwrap();
+        }
+        fs::write(directory.join("kiebitz.toml"), config).unwrap();
+        Self {
+            directory: directory.to_owned(),
+            child: None,
+            starts: 0,
+            most_memory: 0,
+            most_threads: 0,
+        }
+    }
+
+    pub(super) fn start(&mut self) {
+        let log = File::options()
+            .append(true)
+            .create(true)
+            .open(self.directory.join("log"))
+            .unwrap();
+        let child = Command::new(crate::KIEBITZ)
+            .args(["run", "--config"])
+            .arg(self.directory.join("kiebitz.toml"))
+            .env_remove("KIEBITZ_LOG")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        self.child = Some(child);
+        self.starts += 1;
+    }
+
+    /// SIGKILL, as a power cut would have it.
+    pub(super) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    /// SIGTERM; the exit code, if it has one.
+    pub(super) fn stop(&mut self) -> Option<i32> {
+        let mut child = self.child.take()?;
+        let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
+        assert!(sent.success());
+        child.wait().unwrap().code()
+    }
+
+    /// The same, while others work: the way to the broker may be one of them.
+    pub(super) async fn end(&mut self) -> Option<i32> {
+        let mut child = self.child.take()?;
+        let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
+        assert!(sent.success());
+        loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                return status.code();
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Notes what it needs; it must not have ended by itself.
+    pub(super) fn look(&mut self) {
+        let Some(child) = &mut self.child else { return };
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "kiebitz has ended: {}",
+            self.last_words()
+        );
+        let Some(status) = self.proc("status").and_then(|path| fs::read_to_string(path).ok()) else {
+            return;
+        };
+        let figure = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            line.and_then(|line| line.split_whitespace().next()?.parse().ok())
+        };
+        self.most_memory = self.most_memory.max(figure("VmRSS:").unwrap_or(0));
+        self.most_threads = self.most_threads.max(figure("Threads:").unwrap_or(0) as usize);
+    }
+
+    /// Its open ports, and whether each of them is still there.
+    pub(super) fn ports_open(&self) -> Vec<bool> {
+        let Some(folder) = self.proc("fd") else {
+            return Vec::new();
+        };
+        let links = fs::read_dir(folder)
+            .unwrap()
+            .filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+        let ports = links.filter(|link| link.starts_with("/dev/pts"));
+        ports.map(|port| port.exists()).collect()
+    }
+
+    pub(super) fn journal(&self) -> PathBuf {
+        self.directory.join("state/journal.sqlite")
+    }
+
+    pub(super) fn report(&self) -> String {
+        let (starts, memory, threads) = (self.starts, self.most_memory / 1024, self.most_threads);
+        format!("{starts} starts, at most {memory} MB and {threads} threads")
+    }
+
+    /// The end of its log.
+    pub(super) fn last_words(&self) -> String {
+        let log = fs::read_to_string(self.directory.join("log")).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(60)..].join("\n")
+    }
+
+    fn proc(&self, file: &str) -> Option<PathBuf> {
+        let child = self.child.as_ref()?;
+        Some(format!("/proc/{}/{file}", child.id()).into())
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // Fails when it has ended, as it should.
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Where the port of a board is found.
+pub(super) fn link(directory: &Path, nth: usize) -> PathBuf {
+    directory.join(format!("port-{}", nth + 1))
+}

@@ -1,0 +1,48 @@
+//! The program and the library say the same of every capture.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use kiebitz::replay::Replay;
+
+#[test]
+fn program_prints_what_the_library_says() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures");
+    let mut captures = 0;
+    for entry in fs::read_dir(folder).expect("tests/captures is there") {
+        let path = entry.expect("an entry of tests/captures").path();
+        if path.extension().is_none_or(|extension| extension != "pcapng") {
+            continue;
+        }
+        captures += 1;
+        let replay = Command::new(crate::KIEBITZ)
+            .arg("replay")
+            .arg(&path)
+            .arg("--json")
+            .output();
+        let replay = replay.expect("the program runs");
+        let errors = String::from_utf8_lossy(&replay.stderr);
+        assert!(replay.status.success(), "{}: {errors}", path.display());
+        let printed = String::from_utf8(replay.stdout).expect("UTF-8");
+        assert!(
+            printed == library(&path),
+            "{}: the program prints other events",
+            path.display()
+        );
+    }
+    assert!(captures > 0, "tests/captures holds no capture");
+}
+
+/// The events of a replay of a capture, one per line.
+fn library(path: &Path) -> String {
+    let mut replay = Replay::open(path, "replay").expect("a capture");
+    let mut lines = String::new();
+    while replay.next_at().is_some() {
+        for said in replay.step().expect("the capture is whole") {
+            lines += &serde_json::to_string(&said.event).expect("events have a JSON form");
+            lines.push('\n');
+        }
+    }
+    lines
+}

@@ -1,0 +1,95 @@
+//! The world around a game: an emulated board and clock, a host that listens, and what it records.
+
+use core::time::Duration;
+
+use kiebitz::tools::emulate::plies;
+use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
+use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard};
+use kiebitz_protocol::{Command, Dump};
+use shakmaty::Board;
+
+use super::play::Play;
+
+/// When everything begins: 2026-11-21, 14:00 UTC.
+pub const OPENING: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
+
+/// What the host asks for, and when.
+const COMMANDS: [(u64, Command); 8] = [
+    (300, Command::Reset),
+    (500, Command::SendVersion),
+    (700, Command::ReturnSerialNumber),
+    (900, Command::ReturnLongSerialNumber),
+    (1100, Command::SendBoard),
+    (1400, Command::SendClock),
+    (1600, Command::UpdateNice),
+    (1700, Command::SendBoard),
+];
+
+/// Lets a game happen and returns the capture of it.
+pub fn record(play: &Play) -> Vec<u8> {
+    let mut board = play.setting.board(OPENING, BoardSettings::default(), &play.first);
+    let mut tape = Tape::new();
+    let mut commands = COMMANDS.iter().peekable();
+    for step in &play.steps {
+        while let Some((millis, command)) =
+            commands.next_if(|(millis, _)| Duration::from_millis(*millis) <= step.at)
+        {
+            tape.command(&mut board, *millis, command);
+        }
+        tape.listen(&mut board, OPENING + step.at);
+        play.setting.perform(&mut board, OPENING + step.at, step.deed);
+    }
+    for (millis, command) in commands {
+        tape.command(&mut board, *millis, command);
+    }
+    tape.listen(&mut board, OPENING + play.end);
+    tape.writer.into_inner()
+}
+
+/// The recorder.
+struct Tape {
+    writer: CaptureWriter<Vec<u8>>,
+    port: usize,
+}
+
+impl Tape {
+    fn new() -> Self {
+        let mut writer = CaptureWriter::new(Vec::new()).unwrap();
+        let interface = Interface {
+            name: "board-1".to_owned(),
+            mode: LineMode::Single,
+        };
+        let port = writer.add_interface(&interface).unwrap();
+        writer.write_opened(OPENING, port).unwrap();
+        Self { writer, port }
+    }
+
+    fn command(&mut self, board: &mut EmulatedBoard, millis: u64, command: &Command) {
+        let at = OPENING + Duration::from_millis(millis);
+        self.listen(board, at);
+        let mut bytes = Vec::new();
+        command.encode(&mut bytes);
+        self.writer
+            .write_bytes(at, self.port, Direction::Outbound, &bytes)
+            .unwrap();
+        board.handle_bytes(at, &bytes);
+    }
+
+    fn listen(&mut self, board: &mut EmulatedBoard, until: Timestamp) {
+        while let Some((at, bytes)) = board.poll_transmit(until) {
+            self.writer
+                .write_bytes(at, self.port, Direction::Inbound, &bytes)
+                .unwrap();
+        }
+    }
+}
+
+/// A placement as the board numbers its fields.
+pub fn dump(board: &Board, turned: bool) -> Dump {
+    let mut dump = plies::dump(board);
+    if turned {
+        dump.reverse();
+    }
+    dump
+}

@@ -1,0 +1,305 @@
+//! A board with a clock, a daemon that watches it, and its journal. In virtual time.
+
+use core::time::Duration;
+
+use kiebitz::config::Config;
+use kiebitz::journal::Journal;
+use kiebitz::restart;
+use kiebitz::tools::emulate::plies;
+use kiebitz_game::command::Command;
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{Event, EventKind};
+use kiebitz_game::hall::{Hall, LineId, Names};
+use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
+use kiebitz_hardware::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
+use kiebitz_hardware::{Line, LineSettings, Timestamp};
+use kiebitz_protocol::{Contents, Field};
+use shakmaty::{Board, Square};
+
+/// The usual set-up.
+pub const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
+
+const OPENING: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
+/// A hand puts a piece down this long after it took it, and presses the clock this long after that.
+const HAND: Duration = Duration::from_millis(500);
+const WHITE: ClockSide = ClockSide::Left;
+
+pub struct Room {
+    hall: Hall,
+    line: LineId,
+    board: EmulatedBoard,
+    now: Timestamp,
+    names: Names,
+    journal: Journal,
+    /// What went over the line.
+    capture: CaptureWriter<Vec<u8>>,
+    seen: usize,
+    white_moves: bool,
+    _directory: tempfile::TempDir,
+}
+
+impl Room {
+    /// Pieces stand on a board that kiebitz watches, with these settings besides the board's name.
+    pub fn new(placement: &str, settings: &str) -> Self {
+        let clock = EmulatedClock::new(Duration::from_secs(5400));
+        Self::with_clock(placement, settings, clock)
+    }
+
+    /// The same with a clock of its own.
+    pub fn with_clock(placement: &str, settings: &str, clock: EmulatedClock) -> Self {
+        let pieces: Board = placement.parse().unwrap();
+        let mut board = EmulatedBoard::with_pieces(OPENING, BoardSettings::default(), &plies::dump(&pieces));
+        board.plug_clock(OPENING, Some(clock.with_lever_high(WHITE)));
+        let settings = format!("{settings}\n[[board]]\nserial = \"00042\"\nname = \"b\"\n");
+        let config = Config::parse("kiebitz.toml".as_ref(), &settings).unwrap();
+        let names = Names::Configured(config.roster());
+        let directory = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&directory.path().join("journal.sqlite")).unwrap();
+        let mut hall = Hall::new("live", names.clone());
+        let line = hall.add(PORT, Line::keeping(LineSettings::of(LineMode::Single)));
+        hall.open(OPENING, line);
+        let mut room = Self {
+            hall,
+            line,
+            board,
+            now: OPENING,
+            names,
+            journal,
+            capture: capture(),
+            seen: 0,
+            white_moves: true,
+            _directory: directory,
+        };
+        room.pass(Duration::from_secs(10));
+        room
+    }
+
+    /// Time passes.
+    pub fn pass(&mut self, lasting: Duration) {
+        let end = self.now + lasting;
+        while self.now < end {
+            self.hall.advance(self.now);
+            while let Some((line, bytes)) = self.hall.poll_write(self.now) {
+                self.board.handle_bytes(self.now, &bytes);
+                self.hall.sent(self.now, line, &bytes);
+                self.capture
+                    .write_bytes(self.now, 0, Direction::Outbound, &bytes)
+                    .unwrap();
+            }
+            let due = [self.hall.poll_deadline(), self.board.poll_deadline()];
+            let due = due.into_iter().flatten().min().unwrap_or(end);
+            self.now = due.max(self.now + Duration::from_millis(1)).min(end);
+            while let Some((_, bytes)) = self.board.poll_transmit(self.now) {
+                self.hall.receive(self.now, self.line, &bytes);
+                self.capture
+                    .write_bytes(self.now, 0, Direction::Inbound, &bytes)
+                    .unwrap();
+            }
+        }
+        self.keep();
+    }
+
+    fn keep(&mut self) {
+        let said = self.hall.take_events();
+        self.journal.append(said.iter().map(|said| &said.event)).unwrap();
+    }
+
+    pub fn starts_clock(&mut self) {
+        self.board.clock_mut(self.now).unwrap().start(self.now);
+        self.pass(Duration::from_secs(1));
+    }
+
+    pub fn stops_clock(&mut self) {
+        self.board.clock_mut(self.now).unwrap().stop(self.now);
+        self.pass(Duration::from_secs(1));
+    }
+
+    /// The arbiter lays the lever over while the clock stands: the other side is on move.
+    pub fn hands_over(&mut self) {
+        let side = self.board.clock().unwrap().lever_high();
+        self.board.clock_mut(self.now).unwrap().press(self.now, side);
+        self.white_moves = !self.white_moves;
+        self.pass(Duration::from_secs(1));
+    }
+
+    /// Pieces are put from square to square, and the clock is pressed each time.
+    pub fn plays(&mut self, moves: &str) {
+        for played in moves.split_whitespace() {
+            self.puts(played);
+            let side = if self.white_moves { WHITE } else { WHITE.other() };
+            self.board.clock_mut(self.now).unwrap().press(self.now, side);
+            self.white_moves = !self.white_moves;
+            self.pass(Duration::from_secs(4));
+        }
+    }
+
+    /// Pieces are put from square to square; what stood there is taken away before.
+    pub fn puts(&mut self, moves: &str) {
+        for (from, to) in squares(moves) {
+            let piece = self.board.contents(from);
+            self.board.set(self.now, from, None);
+            self.pass(HAND);
+            self.board.set(self.now, to, None);
+            self.board.set(self.now, to, piece);
+            self.pass(HAND);
+        }
+    }
+
+    /// What stands on a square.
+    pub fn contents(&self, square: &str) -> Contents {
+        self.board.contents(field(square))
+    }
+
+    /// Something else stands on a square, or is read there.
+    pub fn sets(&mut self, square: &str, contents: Contents) {
+        self.board.set(self.now, field(square), contents);
+        self.pass(HAND);
+    }
+
+    /// Somebody takes the clock's cable out.
+    pub fn unplugs_clock(&mut self) {
+        self.board.plug_clock(self.now, None);
+        self.pass(HAND);
+    }
+
+    /// All pieces are set up.
+    pub fn set_up(&mut self, placement: &str) {
+        let pieces = plies::dump(&placement.parse().unwrap());
+        for (field, piece) in Field::all().zip(pieces) {
+            self.board.set(self.now, field, piece);
+            self.pass(Duration::from_millis(20));
+        }
+    }
+
+    /// The arbiter gives a command, which is taken.
+    pub fn says(&mut self, command: &str) {
+        self.pass(Duration::from_secs(1));
+        let command = Command::parse(&format!(r#"{{"id":"1",{command}}}"#)).unwrap();
+        let answer = self.hall.command(self.now, "b", &command);
+        assert!(answer.ok, "{answer:?}");
+        self.pass(Duration::from_secs(1));
+    }
+
+    /// The daemon is killed, and started again after this time.
+    pub fn restarts(&mut self, down: Duration) {
+        self.restarts_while(down, "");
+    }
+
+    /// The same, while pieces are moved.
+    pub fn restarts_while(&mut self, down: Duration, moves: &str) {
+        self.keep();
+        let half = self.now + down / 2;
+        self.board.advance(half);
+        for (nth, (from, to)) in (0..).zip(squares(moves)) {
+            let at = half + HAND * nth;
+            let piece = self.board.contents(from);
+            self.board.set(at, from, None);
+            self.board.set(at, to, piece);
+        }
+        self.now = self.now + down;
+        while self.board.poll_transmit(self.now).is_some() {}
+        self.hall = Hall::new("live", self.names.clone());
+        for board in restart::boards(&self.journal, "live", &self.names, None).unwrap() {
+            self.hall.expect(board);
+        }
+        self.line = self
+            .hall
+            .add(PORT, Line::keeping(LineSettings::of(LineMode::Single)));
+        self.hall.open(self.now, self.line);
+        self.pass(Duration::from_secs(10));
+    }
+
+    /// All that went over the line, as a capture of a board "b".
+    pub fn recorded(self) -> Vec<u8> {
+        self.capture.into_inner()
+    }
+
+    /// The events since this was last asked.
+    pub fn new_events(&mut self) -> Vec<Event> {
+        let new = self.events().split_off(self.seen);
+        self.seen += new.len();
+        new
+    }
+
+    fn events(&self) -> Vec<Event> {
+        let events = self
+            .journal
+            .events_after("live", "b", 0, usize::MAX >> 1)
+            .unwrap();
+        let events = events.iter().map(|event| serde_json::from_str(&event.payload));
+        events.collect::<Result<_, _>>().unwrap()
+    }
+
+    /// The last game.
+    pub fn game(&self) -> GameRecord {
+        self.journal
+            .all_of("live", "b")
+            .last_game()
+            .unwrap()
+            .unwrap()
+            .record
+    }
+
+    /// The moves of the last game.
+    pub fn moves(&self) -> Vec<String> {
+        let moves = self.game().moves;
+        moves
+            .into_iter()
+            .map(|played| played.san.unwrap_or(played.fen))
+            .collect()
+    }
+
+    /// The kinds of incidents that were opened, but for boards and clocks that come and go.
+    pub fn opened(&self) -> Vec<&'static str> {
+        let kinds = self.events().into_iter().filter_map(|event| match event.kind {
+            EventKind::IncidentOpened(incident) => Some(incident.kind.as_str()),
+            _ => None,
+        });
+        kinds.filter(|kind| !LINES.contains(kind)).collect()
+    }
+
+    /// The incidents that are open, by case, with the number of the offence.
+    pub fn open(&self) -> Vec<String> {
+        let incidents = self.journal.all_of("live", "b").incidents().unwrap();
+        let open = incidents
+            .open()
+            .filter(|incident| !LINES.contains(&incident.kind.as_str()));
+        let open = open.map(|incident| match incident.evidence.values.get("offence") {
+            Some(offence) => format!("{} {offence}", incident.case),
+            None => incident.case.clone(),
+        });
+        open.collect()
+    }
+
+    /// The time control that the daemon goes by.
+    pub fn time_control(&self) -> Option<String> {
+        self.hall
+            .board("b")
+            .and_then(|board| board.regulations().time_control_text())
+    }
+}
+
+fn capture() -> CaptureWriter<Vec<u8>> {
+    let mut capture = CaptureWriter::new(Vec::new()).unwrap();
+    let board = Interface {
+        name: "b".to_owned(),
+        mode: LineMode::Single,
+    };
+    let interface = capture.add_interface(&board).unwrap();
+    capture.write_opened(OPENING, interface).unwrap();
+    capture
+}
+
+const PORT: &str = "/dev/ttyUSB0";
+/// Not of interest here.
+const LINES: [&str; 3] = ["board_disconnected", "clock_disconnected", "clock_stopped"];
+
+fn squares(moves: &str) -> impl Iterator<Item = (Field, Field)> {
+    moves
+        .split_whitespace()
+        .map(|uci| (field(&uci[..2]), field(&uci[2..4])))
+}
+
+fn field(square: &str) -> Field {
+    plies::field(square.parse::<Square>().unwrap())
+}

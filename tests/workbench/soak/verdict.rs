@@ -1,0 +1,339 @@
+//! What was published of a board, against what was really played on it.
+
+use core::time::Duration;
+use std::fmt::Write;
+
+use kiebitz::journal::Journal;
+use kiebitz_game::events::{Event, EventKind, GameResult, Move, Recovery};
+use kiebitz_game::position::Variant;
+use kiebitz_hardware::Timestamp;
+
+use super::table::{self, Dealer, Played, placement, start_placement};
+use super::world::Outcome;
+
+/// What happened, in words, at one board.
+pub type Log = Vec<(Timestamp, String)>;
+
+/// A game as it was published, without what was withdrawn.
+#[derive(Debug, Clone)]
+pub struct Published {
+    pub id: String,
+    pub start: String,
+    pub moves: Vec<(Timestamp, Move)>,
+    /// How it ended, in the end.
+    pub result: Option<GameResult>,
+    /// Its end is stated not to have been watched.
+    pub end_in_doubt: bool,
+    /// It is stated that moves are missing from here on.
+    pub missing_after: Option<usize>,
+}
+
+/// Something that is wrong at a board, and when it was played or published.
+#[derive(Debug, Clone)]
+pub struct Wrong {
+    pub board: usize,
+    pub at: Timestamp,
+    pub words: String,
+    /// It is no more than what is stated: that the end of a game is in doubt, or that moves are missing.
+    pub stated: bool,
+}
+
+/// How much of a game's end may be in doubt.
+const END: usize = 2;
+
+/// All events of a board. They are counted without gaps and their time never goes back.
+pub fn events(outcome: &Outcome, board: usize) -> Vec<Event> {
+    journaled(&outcome.journal, &table::name(board))
+}
+
+/// The same of a board of that name.
+pub fn journaled(journal: &Journal, board: &str) -> Vec<Event> {
+    let journaled = journal.events_after("live", board, 0, usize::MAX >> 1).unwrap();
+    let events: Vec<Event> = journaled
+        .iter()
+        .map(|event| serde_json::from_str(&event.payload).unwrap())
+        .collect();
+    for (expected, event) in (1..).zip(&events) {
+        assert_eq!(event.seq, expected, "{} counts without gaps", event.board);
+    }
+    for pair in events.windows(2) {
+        assert!(pair[0].ts <= pair[1].ts, "time goes back: {:?}", pair);
+    }
+    events
+}
+
+/// The games published, in order.
+pub fn games(events: &[Event]) -> Vec<Published> {
+    let mut games: Vec<Published> = Vec::new();
+    for event in events {
+        let id = event.game.clone().unwrap_or_default();
+        if let EventKind::GameStarted { start_fen, .. } = &event.kind {
+            assert!(games.iter().all(|game| game.id != id), "{id} is started twice");
+            games.push(Published {
+                id,
+                start: placement(start_fen),
+                moves: Vec::new(),
+                result: None,
+                end_in_doubt: false,
+                missing_after: None,
+            });
+            continue;
+        }
+        if let (
+            EventKind::BoardRecovered {
+                by: Recovery::Undecidable,
+                ..
+            },
+            Some(last),
+        ) = (&event.kind, games.last_mut())
+        {
+            last.missing_after = Some(last.moves.len());
+        }
+        let Some(game) = games.iter_mut().find(|game| game.id == id) else {
+            continue;
+        };
+        match &event.kind {
+            EventKind::MoveMade(m) | EventKind::MoveAmended { played: m, .. } => {
+                game.moves.truncate(m.ply as usize - 1);
+                assert_eq!(
+                    game.moves.len() + 1,
+                    m.ply as usize,
+                    "plies of {id} come one by one"
+                );
+                game.moves.push((event.ts, m.clone()));
+            }
+            EventKind::MoveRetracted { ply, .. } => game.moves.truncate(*ply as usize - 1),
+            EventKind::GameEnded {
+                result, end_certain, ..
+            } => {
+                game.result = Some(*result);
+                game.end_in_doubt = !end_certain;
+            }
+            EventKind::GameResumed { .. } => game.result = None,
+            _ => {}
+        }
+    }
+    games
+}
+
+/// Every game is published just as it was played; what is not, is returned.
+pub fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) -> Vec<Wrong> {
+    let published = games(events);
+    let mut wrong = Vec::new();
+    for (nth, game) in table.dealt.iter().enumerate() {
+        let at = |ply: usize| {
+            let played = table
+                .played
+                .iter()
+                .find(|played| played.game == nth && played.ply == ply + 1);
+            played
+                .or_else(|| table.played.iter().rfind(|played| played.game == nth))
+                .unwrap()
+                .at
+        };
+        let (start, played) = (start_placement(game), game.uci());
+        let words = match published.get(nth) {
+            None => (0, "is not published".to_owned(), false),
+            Some(published) if published.start != start => {
+                (0, format!("starts with {}", published.start), false)
+            }
+            Some(published) => {
+                let moves: Vec<String> = published
+                    .moves
+                    .iter()
+                    .map(|(_, m)| m.uci.clone().unwrap_or_else(|| "irregular".to_owned()))
+                    .collect();
+                if moves == played {
+                    continue;
+                }
+                let ply = moves.iter().zip(&played).take_while(|(a, b)| a == b).count();
+                let around = |moves: &[String]| moves.iter().skip(ply).take(4).cloned().collect::<Vec<_>>();
+                let words = format!(
+                    "({}) differs from ply {} on: played {:?} of {}, published {:?} of {}",
+                    published.id,
+                    ply + 1,
+                    around(&played),
+                    played.len(),
+                    around(&moves),
+                    moves.len()
+                );
+                let at_the_end = ply + END >= played.len().max(moves.len());
+                let missing = published.missing_after == Some(ply) && moves.len() == ply;
+                (ply, words, missing || published.end_in_doubt && at_the_end)
+            }
+        };
+        wrong.push(Wrong {
+            board,
+            at: at(words.0),
+            words: format!("[{}] game {} {}", table.describe(nth), nth + 1, words.1),
+            stated: words.2,
+        });
+        if published.len() != table.dealt.len() {
+            // What comes later is counted otherwise.
+            break;
+        }
+    }
+    if wrong.is_empty() && published.len() != table.dealt.len() {
+        let at = published
+            .last()
+            .and_then(|game| game.moves.first())
+            .map_or(table.played[0].at, |(at, _)| *at);
+        wrong.push(Wrong {
+            board,
+            at,
+            words: format!(
+                "{} games published, {} played",
+                published.len(),
+                table.dealt.len()
+            ),
+            stated: false,
+        });
+    }
+    wrong
+}
+
+/// Every ply published was played, and every ply played is published, or it is stated that this is not known.
+pub fn not_stated(
+    board: usize,
+    (all, describe): (&[Played], impl Fn(usize) -> String),
+    events: &[Event],
+) -> Vec<Wrong> {
+    let gaps = events.iter().filter_map(|event| match event.kind {
+        EventKind::BoardRecovered {
+            by: Recovery::Inferred | Recovery::Undecidable,
+            from,
+            to,
+            ..
+        } => Some((from.saturating_sub(SLACK), to + SLACK)),
+        _ => None,
+    });
+    let gaps: Vec<(Timestamp, Timestamp)> = gaps.chain(before_it_was_heard(events)).collect();
+    let stated = |at: Timestamp| gaps.iter().any(|(from, to)| (*from..=*to).contains(&at));
+    let games = games(events);
+    let published: Vec<(Timestamp, Move)> = games.iter().flat_map(|game| game.moves.clone()).collect();
+    let in_doubt: Vec<bool> = games.iter().flat_map(ends_in_doubt).collect();
+    let (unpublished, unplayed) = differences(
+        (all, |played: &Played| stated(played.at)),
+        (&published, |nth: usize| {
+            let (at, m) = &published[nth];
+            in_doubt[nth] || m.inferred && stated(*at)
+        }),
+    );
+    let mut wrong = Vec::new();
+    for played in unpublished {
+        let words = format!(
+            "[{}] game {} ply {} {} is not published",
+            describe(played.game),
+            played.game + 1,
+            played.ply,
+            played.uci
+        );
+        wrong.push(Wrong {
+            board,
+            at: played.at,
+            words,
+            stated: false,
+        });
+    }
+    for (at, m) in unplayed {
+        let words = format!(
+            "ply {} {:?} was not played, inferred: {}",
+            m.ply, m.uci, m.inferred
+        );
+        wrong.push(Wrong {
+            board,
+            at: *at,
+            words,
+            stated: false,
+        });
+    }
+    wrong.sort_by_key(|wrong| wrong.at);
+    wrong
+}
+
+/// Which of a game's plies belong to an end that nobody watched.
+fn ends_in_doubt(game: &Published) -> impl Iterator<Item = bool> + use<> {
+    let plies = game.moves.len();
+    let sure = if game.end_in_doubt {
+        plies.saturating_sub(END)
+    } else {
+        plies
+    };
+    (0..plies).map(move |ply| ply >= sure)
+}
+
+/// The time before the board was heard at all, where its first game says that it was joined in the middle.
+fn before_it_was_heard(events: &[Event]) -> Option<(Timestamp, Timestamp)> {
+    let heard = events
+        .iter()
+        .find(|event| matches!(event.kind, EventKind::BoardConnected { .. }))?;
+    let variant = events.iter().find_map(|event| match event.kind {
+        EventKind::GameStarted { variant, .. } => Some(variant),
+        _ => None,
+    })?;
+    (variant == Variant::FromPosition).then_some((Timestamp::from_micros(0), heard.ts))
+}
+
+/// What was played and not published, and what was published and not played, where no statement excuses it: of all ways to
+/// set one against the other the one that is kindest, for games begin alike.
+fn differences<'a>(
+    (played, unpublished_is_stated): (&'a [Played], impl Fn(&Played) -> bool),
+    (published, unplayed_is_stated): (&'a [(Timestamp, Move)], impl Fn(usize) -> bool),
+) -> (Vec<&'a Played>, Vec<&'a (Timestamp, Move)>) {
+    let same = |a: usize, b: usize| {
+        let (played, published) = (&played[a], &published[b].1);
+        // Castling is written in two ways, and a game that was found in the middle may be one of Chess960 or not.
+        let from = |uci: &str| uci.get(..2).map(str::to_owned);
+        published.uci.as_deref().and_then(from) == from(&played.uci)
+            && placement(&published.fen) == played.placement
+    };
+    let without: Vec<u32> = played
+        .iter()
+        .map(|one| u32::from(!unpublished_is_stated(one)))
+        .collect();
+    let beyond: Vec<u32> = (0..published.len())
+        .map(|nth| u32::from(!unplayed_is_stated(nth)))
+        .collect();
+    let mut wrong = vec![vec![0u32; published.len() + 1]; played.len() + 1];
+    for a in (0..=played.len()).rev() {
+        for b in (0..=published.len()).rev() {
+            let unpublished = (a < played.len()).then(|| wrong[a + 1][b] + without[a]);
+            let unplayed = (b < published.len()).then(|| wrong[a][b + 1] + beyond[b]);
+            let both = (a < played.len() && b < published.len() && same(a, b)).then(|| wrong[a + 1][b + 1]);
+            wrong[a][b] = [unpublished, unplayed, both]
+                .into_iter()
+                .flatten()
+                .min()
+                .unwrap_or(0);
+        }
+    }
+    let (mut a, mut b) = (0, 0);
+    let (mut unpublished, mut unplayed) = (Vec::new(), Vec::new());
+    while a < played.len() || b < published.len() {
+        let here = wrong[a][b];
+        if a < played.len() && b < published.len() && same(a, b) && here == wrong[a + 1][b + 1] {
+            (a, b) = (a + 1, b + 1);
+        } else if a < played.len() && here == wrong[a + 1][b] + without[a] {
+            unpublished.extend((without[a] > 0).then_some(&played[a]));
+            a += 1;
+        } else {
+            unplayed.extend((beyond[b] > 0).then_some(&published[b]));
+            b += 1;
+        }
+    }
+    (unpublished, unplayed)
+}
+
+/// What happened at a board around something that is wrong.
+pub fn around(log: &Log, wrong: &Wrong, before: Duration, after: Duration) -> String {
+    let (from, to) = (wrong.at.saturating_sub(before), wrong.at + after);
+    let mut text = String::new();
+    for (at, words) in log.iter().filter(|(at, _)| (from..=to).contains(at)) {
+        let since = at.saturating_duration_since(crate::hands::hall::OPENING);
+        writeln!(text, "{:10.3} {words}", since.as_secs_f64()).unwrap();
+    }
+    text
+}
+
+/// A board notices later what its squares show, and a ply stands before it is published.
+const SLACK: Duration = Duration::from_secs(15);
