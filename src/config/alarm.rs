@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 use super::document::{path, required_name};
 use super::values::Name;
 use super::webhook::{url_of, without_login};
-pub use crate::output::alarms::AlarmKind;
+pub use crate::outputs::alarm::AlarmKind;
 
 /// Somebody who is told when a person is needed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

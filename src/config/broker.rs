@@ -11,7 +11,7 @@ use toml::Spanned;
 use super::Daemon;
 use super::document::{Absolute, Delay, Text};
 use super::error::Wrong;
-use crate::output::mqtt::{MqttConfig, Prefix, UrlError};
+use crate::outputs::mqtt::{MqttConfig, Prefix, UrlError};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -25,7 +25,7 @@ use super::{
     Alarm, AlarmTo, ClockMessages, Config, Daemon, Desk, Ignored, Journal, KnownBy, Lichess, LiveChess,
     NamedBoard, Port, PortMode, Ports, Publish, Recorder, Serial, Webhook,
 };
-use crate::output::mqtt::Prefix;
+use crate::outputs::mqtt::Prefix;
 
 /// The whole file.
 #[derive(Deserialize, Default)]

@@ -27,7 +27,7 @@ use kiebitz_hardware::port::PortSettings;
 use serde::Deserialize;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use crate::output::mqtt::{MqttConfig, Prefix, host_name, is_open_to_all};
+use crate::outputs::mqtt::{MqttConfig, Prefix, host_name, is_open_to_all};
 use crate::text_file;
 
 pub use alarm::{Alarm, AlarmKind, AlarmTo};

@@ -20,12 +20,13 @@ use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
+use crate::clock::ClockPicture;
 use crate::config::Config;
 use crate::exit::Stop;
-use crate::feeds::{FeedSettings, Feeds, Setup, ToHall, Unanswered};
-use crate::output::broadcast::EventFacts;
-use crate::output::mqtt::payload::ClockPicture;
-use crate::output::mqtt::{Heard, Prefix, Subscriber};
+use crate::outputs::broadcast::EventFacts;
+use crate::outputs::feeds::{FeedSettings, Feeds};
+use crate::outputs::mqtt::{Heard, Prefix, Subscriber};
+use crate::outputs::shared::to_hall::{Setup, ToHall, Unanswered};
 use crate::system_time::{LiveTime, Moment, Now, Step, moment};
 use crate::tournament::files::PairingFiles;
 use crate::tournament::watch::{self, Read};

@@ -12,8 +12,8 @@ use kiebitz_game::events::{Event, EventKind, ExplainedEvent, LIVE_STREAM, rfc333
 use kiebitz_game::hall::{self, Names};
 
 use super::{KeptGame, KeptGames, Recorded, Stretch};
+use crate::clock::ClockPicture;
 use crate::config::Config;
-use crate::output::mqtt::payload::ClockPicture;
 use crate::replay::Replay;
 use reading::Reading;
 

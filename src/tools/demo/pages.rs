@@ -7,12 +7,14 @@ use super::part::Part;
 
 #[cfg(target_os = "linux")]
 use {
+    crate::clock::ClockPicture,
     crate::config::{self, Config},
     crate::daemon::sights::sight,
-    crate::feeds::{FeedSettings, Feeds, Role, Setup, ToHall, user_line},
     crate::journal::Journal,
-    crate::output::broadcast::EventFacts,
-    crate::output::mqtt::payload::ClockPicture,
+    crate::outputs::broadcast::EventFacts,
+    crate::outputs::desk::{Role, user_line},
+    crate::outputs::feeds::{FeedSettings, Feeds},
+    crate::outputs::shared::to_hall::{Setup, ToHall},
     crate::system_time::wall_time,
     anyhow::Context,
     kiebitz_game::command::Answer,
