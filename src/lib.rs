@@ -19,6 +19,7 @@ mod port;
 pub mod progress;
 pub mod replay;
 pub mod restart;
+mod settings;
 mod shown;
 pub mod system_time;
 mod text_file;

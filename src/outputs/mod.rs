@@ -10,9 +10,8 @@ pub(crate) mod broadcast;
 pub(crate) mod desk;
 #[cfg(target_os = "linux")]
 pub(crate) mod feeds;
-#[cfg(target_os = "linux")]
-mod lichess;
-mod livechess;
+pub(crate) mod lichess;
+pub(crate) mod livechess;
 pub mod mqtt;
 pub mod pgn;
 pub mod report;
@@ -20,5 +19,4 @@ pub mod shared;
 pub mod sheet;
 pub(crate) mod status;
 pub mod terminal;
-#[cfg(target_os = "linux")]
-mod webhook;
+pub(crate) mod webhook;

@@ -3,7 +3,10 @@
 #[cfg(target_os = "linux")]
 mod lamp;
 mod projection;
+mod settings;
 #[cfg(target_os = "linux")]
 pub(in crate::outputs) mod task;
 
 pub use projection::AlarmKind;
+pub(crate) use settings::alarms;
+pub use settings::{Alarm, AlarmTo};

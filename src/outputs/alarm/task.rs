@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::lamp::Lamp;
 use super::projection::{Alarms, Change};
-use crate::config::{self, AlarmTo};
+use super::settings::{Alarm, AlarmTo};
 use crate::outputs::feeds::News;
 use crate::outputs::mqtt::MqttConfig;
 use crate::outputs::shared::address::{Address, Refused};
@@ -36,7 +36,7 @@ pub(in crate::outputs) struct Around {
 
 /// Follows what happens until nothing does any more.
 pub(in crate::outputs) async fn follow(
-    settings: config::Alarm,
+    settings: Alarm,
     around: Around,
     mut told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
 ) {
@@ -98,7 +98,7 @@ struct Teller {
 }
 
 impl Teller {
-    fn new(settings: config::Alarm, around: Around) -> Option<Self> {
+    fn new(settings: Alarm, around: Around) -> Option<Self> {
         let output = format!("alarm {}", settings.name);
         let address = |url, token_file| Address::new(output.clone(), url, token_file);
         let way = match settings.to {

@@ -9,6 +9,7 @@ pub(crate) mod page;
 pub(in crate::outputs) mod projection;
 #[cfg(target_os = "linux")]
 pub(in crate::outputs) mod recipient;
+mod settings;
 #[cfg(target_os = "linux")]
 pub(in crate::outputs) mod store;
 #[cfg(target_os = "linux")]
@@ -20,3 +21,4 @@ pub(in crate::outputs) mod web;
 
 pub(crate) use files::{File, Files};
 pub(crate) use projection::{Broadcast, EventFacts};
+pub use settings::{Publish, Target};

@@ -20,8 +20,8 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use tokio::task::JoinSet;
 
 use super::files::{CACHE_CONTROL, File, Files};
+use super::settings::{Publish, Target};
 use super::task::Snapshot;
-use crate::config::{Publish, Target};
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 

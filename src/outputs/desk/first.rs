@@ -13,8 +13,8 @@ use tokio::sync::Mutex;
 
 use super::door::{Shared, refused, too_often};
 use super::sessions::Guest;
+use super::settings::Desk;
 use super::users::{self, Role};
-use crate::config::Desk;
 use crate::outputs::mqtt::host_name;
 use crate::system_time::moment;
 

@@ -16,10 +16,12 @@ mod projection;
 mod review;
 #[cfg(target_os = "linux")]
 mod sessions;
+mod settings;
 #[cfg(target_os = "linux")]
 pub(in crate::outputs) mod task;
 #[cfg(target_os = "linux")]
 mod users;
 
+pub use settings::Desk;
 #[cfg(target_os = "linux")]
 pub(crate) use users::{Role, line as user_line};

@@ -12,9 +12,9 @@ use serde_json::json;
 use tokio::sync::Mutex;
 
 use super::door::{Operator, Shared, refused};
-use crate::config::{Config, Lichess, Publish, Target};
-use crate::outputs::broadcast::store;
-use crate::outputs::lichess::task as lichess;
+use crate::config::Config;
+use crate::outputs::broadcast::{Publish, Target, store};
+use crate::outputs::lichess::{Lichess, task as lichess};
 use crate::outputs::mqtt::{self, MqttConfig};
 use crate::outputs::shared::reports::BROKER;
 

@@ -9,8 +9,8 @@ use reqwest::{RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use thiserror::Error;
 
+use super::settings::Lichess;
 use super::task::LONGEST_PAUSE;
-use crate::config::Lichess;
 use crate::outputs::shared::answers::{shortened, silence};
 
 /// Asks one server.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::client::{Client, Failure, Pushed};
-use crate::config::Lichess;
+use super::settings::Lichess;
 use crate::outputs::broadcast::Files;
 use crate::outputs::broadcast::recipient::{PAUSE, Recipient, follow as follow_rounds, rounds};
 use crate::outputs::broadcast::task::Snapshot;

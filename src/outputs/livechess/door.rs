@@ -17,8 +17,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
 
 use super::projection::Session;
+use super::settings::LiveChess;
 use super::task::{Ask, Look, WAITING};
-use crate::config::LiveChess;
 use crate::outputs::shared::host_header::is_own_name;
 use crate::outputs::shared::http;
 

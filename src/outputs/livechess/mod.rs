@@ -3,5 +3,8 @@
 #[cfg(target_os = "linux")]
 mod door;
 mod projection;
+mod settings;
 #[cfg(target_os = "linux")]
 pub(in crate::outputs) mod task;
+
+pub use settings::LiveChess;

@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::door;
 use super::projection::{Asked, LiveChess, Session};
-use crate::config;
+use super::settings::LiveChess as Settings;
 use crate::outputs::broadcast::EventFacts;
 use crate::outputs::feeds::News;
 use crate::outputs::shared::to_hall::Setup;
@@ -50,7 +50,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Starts the tasks. Must be called within a runtime.
 pub(in crate::outputs) fn start(
-    settings: config::LiveChess,
+    settings: Settings,
     facts: EventFacts,
     told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
     setups: mpsc::Sender<Setup>,

@@ -6,11 +6,11 @@ use rumqttc::v5::mqttbytes::v5 as five;
 use rumqttc::v5::{self, Event};
 use rumqttc::{self as four, Outgoing, Transport};
 
-use super::config::MqttConfig;
 use super::inlet::{self, Received};
 use super::link::{Limits, MAX_WINDOW};
 use super::lost::LostReason;
 use super::message::{Delivery, MediaType, Message};
+use super::settings::MqttConfig;
 use super::topics::Prefix;
 use super::url::without_brackets;
 

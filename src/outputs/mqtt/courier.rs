@@ -6,9 +6,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::backlog::Backlog;
-use super::config::MqttConfig;
 use super::inlet::Received;
 use super::outbox::Outbox;
+use super::settings::MqttConfig;
 use super::topics::TopicError;
 
 /// An [`Outbox`] whose task delivers to the broker until it is [stopped](Self::stop), or this is dropped.

@@ -11,11 +11,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::client::{self, Client, Dialect, Happened, Loop};
-use super::config::MqttConfig;
 use super::inlet::Received;
 use super::lost::LostReason;
 use super::message::Message;
 use super::queue::Ticket;
+use super::settings::MqttConfig;
 
 /// A connection that is being made, or stands.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use rumqttc::v5::mqttbytes::v5::{ConnectReturnCode, DisconnectReasonCode};
 use rumqttc::v5::{ConnectionError, StateError, TlsError as ClientTlsError};
 use rumqttc::{self as four};
 
-use super::config::MqttConfig;
 use super::login::LoginError;
+use super::settings::MqttConfig;
 use super::tls::{Refusal, TlsError};
 
 /// Why there is no connection.

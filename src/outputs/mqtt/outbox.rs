@@ -12,8 +12,8 @@ use tracing::warn;
 
 use super::backlog::{Backlog, Reader};
 use super::client::Dialect;
-use super::config::MqttConfig;
 use super::message::Message;
+use super::settings::MqttConfig;
 use super::stock::{MAX_EVENTS, Stock};
 use super::topics::TopicError;
 

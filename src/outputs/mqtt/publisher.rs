@@ -10,13 +10,13 @@ use kiebitz_game::events::incidents::Incidents;
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_hardware::Timestamp;
 
-use super::config::MqttConfig;
 use super::health::LineHealth;
 use super::home_assistant;
 use super::message::Message;
 use super::payload::{DaemonHealth, DaemonState, Dated};
 use super::projection::{BoardView, Projection};
 use super::round::Round;
+use super::settings::MqttConfig;
 use super::topics::{Prefix, TopicError};
 
 /// Turns the events of the boards of one stream into messages: a [`Projection`] for each board, and the daemon's own state.

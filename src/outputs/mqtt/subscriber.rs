@@ -11,9 +11,9 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::client_id::{self, Client};
-use super::config::MqttConfig;
 use super::link;
 use super::lost::LostReason;
+use super::settings::MqttConfig;
 
 /// A connection that is made again whenever it is lost.
 #[derive(Debug)]

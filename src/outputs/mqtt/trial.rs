@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::client::Dialect;
-use super::config::MqttConfig;
 use super::link::{Link, LinkEvent};
 use super::lost::LostReason;
 use super::message::Message;
 use super::queue::Ticket;
+use super::settings::MqttConfig;
 
 /// Why it does not.
 enum Failure {

@@ -2,6 +2,7 @@
 
 mod metrics;
 mod page;
+mod settings;
 #[cfg(target_os = "linux")]
 pub(crate) mod task;
 
@@ -16,6 +17,7 @@ use crate::outputs::shared::numbering::Numbering;
 use crate::outputs::shared::reports::BROKER;
 pub(crate) use metrics::{MEDIA_TYPE, metrics};
 pub(crate) use page::page;
+pub(crate) use settings::HttpTable;
 
 /// Asks the daemon how things are.
 pub(crate) type Question = oneshot::Sender<Status>;

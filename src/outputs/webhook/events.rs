@@ -14,8 +14,7 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::{Address, address};
-use crate::config::Webhook;
+use super::{Address, Webhook, address};
 use crate::outputs::feeds::News;
 use crate::outputs::shared::notes as noted;
 use crate::outputs::shared::reports::Reports;

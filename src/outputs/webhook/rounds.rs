@@ -4,8 +4,7 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Address, Refused, address};
-use crate::config::Webhook;
+use super::{Address, Refused, Webhook, address};
 use crate::outputs::broadcast::recipient::{Recipient, follow as follow_rounds, rounds};
 use crate::outputs::broadcast::task::Snapshot;
 use crate::outputs::broadcast::{File, Files};

@@ -14,13 +14,13 @@ use super::attempts::{Attempts, Failure};
 use super::{ConnectionState, Handed, Progress};
 use crate::outputs::mqtt::backlog::{Reader, ReaderEvent};
 use crate::outputs::mqtt::client::Dialect;
-use crate::outputs::mqtt::config::MqttConfig;
 use crate::outputs::mqtt::inlet::Received;
 use crate::outputs::mqtt::link::{Limits, Link, LinkEvent};
 use crate::outputs::mqtt::lost::LostReason;
 use crate::outputs::mqtt::message::{Delivery, Message};
 use crate::outputs::mqtt::payload::DaemonState;
 use crate::outputs::mqtt::queue::Ticket;
+use crate::outputs::mqtt::settings::MqttConfig;
 use crate::outputs::mqtt::stock::{Acknowledged, Stock, Taken};
 use crate::system_time::wall_time;
 

@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use reqwest::Url;
 use serde::{Deserialize, Deserializer};
+use toml::Spanned;
 
-use super::document::{path, required_name};
-use super::values::Name;
-use super::webhook::{url_of, without_login};
-pub use crate::outputs::alarm::AlarmKind;
+use super::projection::AlarmKind;
+use crate::settings::{Name, Wrong, named, path, required_name, url_of, without_login};
 
 /// Somebody who is told when a person is needed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -140,6 +139,16 @@ impl TryFrom<Table> for Alarm {
             kinds: table.kinds,
         })
     }
+}
+
+/// The alarms. A lamp needs a broker.
+pub(crate) fn alarms(text: &str, tables: Vec<Spanned<Alarm>>, has_broker: bool) -> Result<Vec<Alarm>, Wrong> {
+    let dark = |table: &&Spanned<Alarm>| matches!(table.as_ref().to, AlarmTo::Lamp { .. });
+    if let Some(lamp) = tables.iter().find(dark).filter(|_| !has_broker) {
+        let why = "a lamp is told by the broker of `[mqtt]`, and there is no such table";
+        return Err(Wrong::new(lamp.span(), why));
+    }
+    named(text, tables, |alarm| &alarm.name)
 }
 
 /// The server and the topic of an address.

@@ -1,5 +1,7 @@
 //! Which broker, as whom, and under which topics.
 
+mod table;
+
 use core::fmt;
 use core::time::Duration;
 use std::path::{Path, PathBuf};
@@ -9,6 +11,7 @@ use super::login::{self, Login, Password};
 use super::tls::{ClientFiles, Tls};
 use super::topics::Prefix;
 use super::url::{BrokerUrl, UrlError};
+pub(crate) use table::{MqttTable, mqtt};
 
 /// How to reach the broker.
 ///

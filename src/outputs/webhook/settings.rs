@@ -3,18 +3,17 @@
 use core::time::Duration;
 use std::path::PathBuf;
 
-use reqwest::Url;
 use serde::{Deserialize, Deserializer};
+use toml::Spanned;
 
-use super::document::{delay, path};
-use super::values::Name;
+use crate::settings::{Name, Wrong, delay, named, path, required_name, without_login};
 
 /// An address that is told what happens.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
     /// What it is called in the log and on the status page: the address itself may be a secret.
-    #[serde(deserialize_with = "super::document::required_name")]
+    #[serde(deserialize_with = "required_name")]
     pub name: Name,
     /// The address; `{round}` in it stands for the number of the round.
     #[serde(deserialize_with = "url")]
@@ -41,26 +40,14 @@ pub enum Sent {
     Events,
 }
 
+/// The webhooks of a configuration's text.
+pub(crate) fn webhooks(text: &str, tables: Vec<Spanned<Webhook>>) -> Result<Vec<Webhook>, Wrong> {
+    named(text, tables, |webhook| &webhook.name)
+}
+
 fn url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
     without_login(&text).map_err(serde::de::Error::custom)
-}
-
-/// An address of a web server that has no login in it.
-pub(super) fn without_login(text: &str) -> Result<String, &'static str> {
-    match url_of(&text.replace("{round}", "1")) {
-        Some(url) if url.username().is_empty() && url.password().is_none() => Ok(text.to_owned()),
-        Some(_) => Err(
-            "a login does not belong into the address: write a token into a file, and name that in `token_file`",
-        ),
-        None => Err("this must be an address as in \"https://club.example/chess\""),
-    }
-}
-
-/// An address of a web server.
-pub(super) fn url_of(text: &str) -> Option<Url> {
-    let url = Url::parse(text).ok();
-    url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
 #[cfg(test)]

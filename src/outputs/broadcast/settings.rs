@@ -1,4 +1,4 @@
-//! The tables `[publish]` and `[lichess]`: where the broadcast goes.
+//! The table `[publish]`: where the broadcast goes.
 
 use core::str::FromStr;
 use core::time::Duration;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer};
 
-use super::document::{Absolute, Text, delay};
+use crate::settings::{delay, path};
 
 /// Where the files of the broadcast go.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -30,10 +30,10 @@ pub struct Publish {
     /// The region of the bucket.
     pub s3_region: Option<String>,
     /// The file with the bucket's access key in the first line and the secret key in the second.
-    #[serde(default, deserialize_with = "super::document::path")]
+    #[serde(default, deserialize_with = "path")]
     pub s3_key_file: Option<PathBuf>,
     /// The file with the user of the WebDAV server in the first line and the password in the second.
-    #[serde(default, deserialize_with = "super::document::path")]
+    #[serde(default, deserialize_with = "path")]
     pub webdav_login_file: Option<PathBuf>,
 }
 
@@ -51,24 +51,6 @@ pub enum Target {
     },
     /// A folder of a WebDAV server, by its address.
     WebDav(String),
-}
-
-/// Broadcasting on Lichess.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Lichess {
-    /// The file with the token in its first line; `None`: systemd's credential `lichess-token`.
-    #[serde(default, deserialize_with = "super::document::path")]
-    pub token_file: Option<PathBuf>,
-    /// The id of the broadcast, of eight characters; `None`: one is created.
-    #[serde(default, deserialize_with = "id")]
-    pub broadcast: Option<String>,
-    /// How much later than they happened moves are sent, at most two hours. Lichess can hold them back as well.
-    #[serde(default, deserialize_with = "delay")]
-    pub delay: Option<Duration>,
-    /// The address of the server.
-    #[serde(default = "lichess")]
-    pub server: String,
 }
 
 impl FromStr for Target {
@@ -163,31 +145,8 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAd
     address.map(Some).ok_or_else(|| serde::de::Error::custom(wrong))
 }
 
-/// What Lichess calls a broadcast: letters and digits, which are in its address.
-fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    // The whole address may be pasted.
-    let id = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    let is_id = id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let wrong =
-        "this must be the id of a broadcast, the last eight characters of its address, as in \"QYiOYnl1\"";
-    is_id
-        .then(|| Some(id.to_owned()))
-        .ok_or_else(|| serde::de::Error::custom(wrong))
-}
-
 const fn yes() -> bool {
     true
-}
-
-fn lichess() -> String {
-    "https://lichess.org".to_owned()
-}
-
-/// The files of pairings.
-pub(super) fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
-    let paths = Vec::<Text<Absolute>>::deserialize(deserializer)?;
-    Ok(paths.into_iter().map(|path| path.0.0).collect())
 }
 
 #[cfg(test)]
@@ -221,16 +180,5 @@ mod tests {
         ] {
             assert!(text.parse::<Target>().is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn a_broadcast_is_named_by_its_id_or_its_address() {
-        let read = |value: &str| toml::from_str::<Lichess>(&format!("broadcast = \"{value}\""));
-        for value in ["QYiOYnl1", "https://lichess.org/broadcast/open-2026/QYiOYnl1"] {
-            let read = read(value).expect("an id");
-            assert_eq!(read.broadcast.as_deref(), Some("QYiOYnl1"));
-            assert_eq!(read.server, "https://lichess.org");
-        }
-        assert!(read("open-2026").is_err());
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use axum::http::HeaderName;
 use serde::{Deserialize, Deserializer};
 
-use super::document::{Absolute, Text};
+use crate::settings::{Absolute, Text};
 
 /// The arbiters' page.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

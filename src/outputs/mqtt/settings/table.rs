@@ -8,14 +8,13 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::Daemon;
-use super::document::{Absolute, Delay, Text};
-use super::error::Wrong;
-use crate::outputs::mqtt::{MqttConfig, Prefix, UrlError};
+use super::MqttConfig;
+use crate::outputs::mqtt::{Prefix, UrlError};
+use crate::settings::{Absolute, Delay, Name, Text, Wrong};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct MqttTable {
+pub(crate) struct MqttTable {
     url: Spanned<Text<Broker>>,
     user: Option<Spanned<String>>,
     password_file: Option<Spanned<Text<Absolute>>>,
@@ -67,8 +66,8 @@ impl Place {
     }
 }
 
-/// What the table says.
-pub(super) fn mqtt(table: MqttTable, daemon: &Daemon) -> Result<MqttConfig, Wrong> {
+/// What the table says, and the name of the daemon if the configuration gives one.
+pub(crate) fn mqtt(table: MqttTable, daemon: Option<&Name>) -> Result<MqttConfig, Wrong> {
     let broker = table.url.into_inner().0.0;
     let broker = with_login(broker, table.user, table.password_file.map(Place::of))?;
     let broker = with_certificates(
@@ -83,7 +82,7 @@ pub(super) fn mqtt(table: MqttTable, daemon: &Daemon) -> Result<MqttConfig, Wron
         .with_commands(table.commands)
         .with_hub(table.hub)
         .with_home_assistant(table.home_assistant);
-    Ok(match &daemon.name {
+    Ok(match daemon {
         Some(name) => broker.with_daemon(name.as_str()),
         None => broker,
     })

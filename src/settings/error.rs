@@ -41,14 +41,14 @@ pub struct Mistake {
 
 /// What is wrong, and where in the text.
 #[derive(Debug)]
-pub(super) struct Wrong {
-    pub(super) message: String,
+pub(crate) struct Wrong {
+    pub(crate) message: String,
     /// In bytes.
-    pub(super) span: Range<usize>,
+    pub(crate) span: Range<usize>,
 }
 
 impl Wrong {
-    pub(super) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             span,
@@ -64,7 +64,7 @@ impl From<toml::de::Error> for Wrong {
 }
 
 /// The line of a text, from 1, in which a byte is.
-pub(super) fn line_of(text: &str, byte: usize) -> usize {
+pub(crate) fn line_of(text: &str, byte: usize) -> usize {
     let before = text.bytes().take(byte);
     before.filter(|byte| *byte == b'\n').count() + 1
 }
@@ -130,7 +130,7 @@ const WORDS: [(&str, &str); 7] = [
 ];
 
 impl Mistake {
-    pub(super) fn new(path: &Path, text: &str, wrong: Wrong) -> Self {
+    pub(crate) fn new(path: &Path, text: &str, wrong: Wrong) -> Self {
         let Wrong { message, span } = wrong;
         let start = text.floor_char_boundary(span.start);
         let from = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
