@@ -5,6 +5,8 @@
 
 mod document;
 mod event;
+#[cfg(target_os = "linux")]
+mod outputs;
 mod state;
 
 use core::time::Duration;

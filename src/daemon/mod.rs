@@ -52,8 +52,10 @@ use tokio::sync::mpsc;
 use crate::config::Config;
 use crate::exit::Stop;
 use crate::journal::Journal;
+use crate::kept::Archive;
 use crate::outputs::broadcast::EventFacts;
-use crate::outputs::feeds::{FeedSettings, Feeds};
+use crate::outputs::desk::InHall;
+use crate::outputs::feeds::Feeds;
 use crate::outputs::mqtt::{Courier, MqttConfig, Outbox};
 use crate::outputs::shared::reports::Reports;
 use crate::outputs::shared::to_hall::ToHall;
@@ -122,7 +124,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     if let Some(address) = config.http {
         http::serve(address, ask.clone(), Arc::clone(&starts));
     }
-    let settings = FeedSettings::of(&config);
+    let settings = config.outputs(Some(InHall::new(config.pairing_files(), Archive::of(&config))));
     let facts = EventFacts::of(&config.event);
     let (setups, set_up) = mpsc::channel(commands::WAITING);
     let to_hall = ToHall {

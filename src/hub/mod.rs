@@ -24,7 +24,7 @@ use crate::clock::ClockPicture;
 use crate::config::Config;
 use crate::exit::Stop;
 use crate::outputs::broadcast::EventFacts;
-use crate::outputs::feeds::{FeedSettings, Feeds};
+use crate::outputs::feeds::Feeds;
 use crate::outputs::mqtt::{Heard, Prefix, Subscriber};
 use crate::outputs::shared::to_hall::{Setup, ToHall, Unanswered};
 use crate::system_time::{LiveTime, Moment, Now, Step, moment};
@@ -51,7 +51,7 @@ pub(crate) async fn run(config: Config) -> Result<()> {
     let Some(broker) = config.mqtt.clone() else {
         bail!("a hub listens to a broker: write `[mqtt]` and `url = \"mqtt://HOST\"` into the configuration");
     };
-    let settings = FeedSettings::of(&config).of_hub();
+    let settings = config.outputs(None);
     if !settings.is_any() {
         bail!(
             "a hub publishes what it hears: write `[publish]`, `[desk]`, `[lichess]`, `[[webhook]]` or `[[alarm]]` into the configuration (docs/halls.md)"

@@ -1,10 +1,12 @@
-//! Tells the outputs what happens, and starts their tasks.
+//! Tells the outputs what happens, and has them start their tasks. It knows none of them but the broadcast, whose files
+//! several get.
 //!
 //! What is seen is made of events and pairings alone, and is the same wherever those come from.
 
+use core::fmt::Debug;
 use core::time::Duration;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kiebitz_game::events::Event;
@@ -14,14 +16,13 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::clock::ClockPicture;
-use crate::config::{self, Config, Lichess, LiveChess, Publish, Sent, Webhook};
-use crate::outputs::broadcast::task::Follower;
-use crate::outputs::broadcast::{EventFacts, store, web};
+use crate::outputs::broadcast::EventFacts;
+use crate::outputs::broadcast::task::{Follower, Snapshot};
 use crate::outputs::mqtt::{MqttConfig, is_open_to_all};
 use crate::outputs::shared::reports::Reports;
 use crate::outputs::shared::sight::Sight;
 use crate::outputs::shared::to_hall::ToHall;
-use crate::outputs::{alarm, desk, lichess, livechess, webhook};
+use crate::outputs::shared::trial::Trial;
 use crate::tournament::Tournament;
 
 /// What the task is told, with the time of it.
@@ -82,73 +83,66 @@ pub(crate) struct FeedTasks {
     tasks: Vec<JoinHandle<()>>,
 }
 
-/// What is to be done, by the configuration.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// An output that the configuration asks for.
+pub(crate) trait Output: Debug + Send + Sync {
+    /// Starts its tasks. Must be called within a runtime.
+    fn start(&self, starting: &mut Starting);
+
+    /// The files with secrets that its table names.
+    fn secrets(&self) -> Vec<&Path> {
+        Vec::new()
+    }
+
+    /// What of it operators may try out.
+    fn trials(&self) -> Vec<Trial> {
+        Vec::new()
+    }
+}
+
+/// The outputs to be started, and what the configuration says to all of them.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct FeedSettings {
-    publish: Option<Publish>,
-    lichess: Option<Lichess>,
-    webhooks: Vec<Webhook>,
-    alarms: Vec<config::Alarm>,
+    pub(crate) outputs: Vec<Arc<dyn Output>>,
     /// What alarms by the broker go to.
-    broker: Option<MqttConfig>,
+    pub(crate) broker: Option<MqttConfig>,
     /// Of what people are told.
-    language: Language,
-    livechess: Option<LiveChess>,
-    /// Where arbiters work, with the configuration that says where the games are.
-    desk: Option<(config::Desk, Box<Config>)>,
-    /// The boards are elsewhere, and so are journal and recordings.
-    is_hub: bool,
+    pub(crate) language: Language,
     /// The delay of what has none of its own.
-    delay: Duration,
+    pub(crate) delay: Duration,
     /// The folder in which is noted what others have.
-    notes: PathBuf,
+    pub(crate) notes: PathBuf,
+}
+
+/// What an output is started with.
+#[derive(Debug)]
+pub(crate) struct Starting {
+    pub(super) facts: EventFacts,
+    /// Takes what clients set up and ask.
+    pub(super) hall: ToHall,
+    pub(super) reports: Reports,
+    /// What all outputs offer to be tried out, and the broker.
+    pub(super) trials: Vec<Trial>,
+    pub(super) broker: Option<MqttConfig>,
+    pub(super) language: Language,
+    pub(super) notes: PathBuf,
+    delay: Duration,
+    follower: Follower,
+    news: Vec<mpsc::UnboundedSender<(Timestamp, Arc<News>)>>,
+    tasks: Vec<JoinHandle<()>>,
+    wants_sights: bool,
 }
 
 /// So long places may take at the end for what they have not got yet.
 const MAX_FINISH: Duration = Duration::from_secs(5);
 
 impl FeedSettings {
-    pub(crate) fn of(config: &Config) -> Self {
-        let usual = config.mqtt.as_ref().map(MqttConfig::public_delay);
-        Self {
-            publish: config.publish.clone(),
-            lichess: config.lichess.clone(),
-            livechess: config.livechess.clone(),
-            desk: config.desk.clone().map(|desk| (desk, Box::new(config.clone()))),
-            is_hub: false,
-            delay: usual.unwrap_or_default(),
-            webhooks: config.webhooks.clone(),
-            alarms: config.alarms.clone(),
-            broker: config.mqtt.clone(),
-            language: config.event.language,
-            notes: config.state_directory(),
-        }
-    }
-
-    /// Serves the broadcast at that address, without a delay, and the desk of that configuration, and nothing else.
-    pub(crate) fn showing(wall: Option<std::net::SocketAddr>, desk: Option<Config>) -> Self {
-        let desk = desk.and_then(|config| Some((config.desk.clone()?, Box::new(config))));
-        Self {
-            publish: wall.map(Publish::serving),
-            desk,
-            ..Self::default()
-        }
+    /// Whether there is anything to be done.
+    pub(crate) const fn is_any(&self) -> bool {
+        !self.outputs.is_empty()
     }
 
     fn warn_of_open_secrets(&self) {
-        let of_publish = self.publish.iter().flat_map(Publish::secrets);
-        let of_lichess = self
-            .lichess
-            .iter()
-            .filter_map(|lichess| lichess.token_file.as_deref());
-        let of_webhooks = self
-            .webhooks
-            .iter()
-            .filter_map(|webhook| webhook.token_file.as_deref());
-        let of_desk = self.desk.iter().map(|(desk, _)| desk.users_file.as_path());
-        let of_alarms = self.alarms.iter().filter_map(|alarm| alarm.to.token_file());
-        let of_others = of_webhooks.chain(of_alarms);
-        let all = of_publish.chain(of_lichess).chain(of_others).chain(of_desk);
+        let all = self.outputs.iter().flat_map(|output| output.secrets());
         for file in all.filter(|file| is_open_to_all(file)) {
             let file = file.display();
             tracing::warn!(
@@ -156,24 +150,39 @@ impl FeedSettings {
             );
         }
     }
+}
 
-    /// The same where the boards are elsewhere: programs know LiveChess from beside them.
-    pub(crate) fn of_hub(self) -> Self {
-        Self {
-            livechess: None,
-            is_hub: true,
-            ..self
-        }
+impl Starting {
+    /// Tells a task what happens.
+    pub(super) fn follow(&mut self) -> mpsc::UnboundedReceiver<(Timestamp, Arc<News>)> {
+        let (follow, told) = mpsc::unbounded_channel();
+        self.news.push(follow);
+        told
     }
 
-    /// Whether there is anything to be done.
-    pub(crate) const fn is_any(&self) -> bool {
-        self.publish.is_some()
-            || self.lichess.is_some()
-            || self.livechess.is_some()
-            || self.desk.is_some()
-            || !self.webhooks.is_empty()
-            || !self.alarms.is_empty()
+    /// The files of the broadcast, as they are seen with the delay of an output, or with the usual one.
+    pub(super) fn files(&mut self, own_delay: Option<Duration>) -> Snapshot {
+        self.follower.show(own_delay.unwrap_or(self.delay))
+    }
+
+    /// The page is among those files.
+    pub(super) fn bring_page(&mut self, own_delay: Option<Duration>) {
+        self.follower.bring_page(own_delay.unwrap_or(self.delay));
+    }
+
+    /// The delay of an output, or the usual one.
+    pub(super) fn delay(&self, own: Option<Duration>) -> Duration {
+        own.unwrap_or(self.delay)
+    }
+
+    /// Starts a task that is waited for at the end.
+    pub(super) fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.push(tokio::spawn(task));
+    }
+
+    /// The output is told how boards are.
+    pub(super) const fn want_sights(&mut self) {
+        self.wants_sights = true;
     }
 }
 
@@ -183,90 +192,37 @@ impl Feeds {
         // Where several parts of a program bring cryptography along, one has to be chosen; it may have been.
         let _ = rustls::crypto::ring::default_provider().install_default();
         settings.warn_of_open_secrets();
-        let reports = Reports::default();
+        let of_broker = settings.broker.as_ref().map(MqttConfig::trial);
+        let of_outputs = settings.outputs.iter().flat_map(|output| output.trials());
         let (follow, told) = mpsc::unbounded_channel();
-        let mut news = vec![follow];
-        let mut follower = Follower::new(told, facts.clone());
-        let mut tasks = Vec::new();
-        if let Some(publish) = settings.publish {
-            let delay = publish.delay.unwrap_or(settings.delay);
-            if publish.page {
-                follower.bring_page(delay);
-            }
-            let files = follower.show(delay);
-            for target in &publish.to {
-                let place = store::Place::new(target.clone(), publish.clone());
-                tasks.push(tokio::spawn(place.follow(files.clone(), reports.clone())));
-            }
-            if let Some(address) = publish.listen {
-                // It serves as long as the program runs, and there is nothing to finish.
-                tokio::spawn(web::serve(address, files));
-            }
+        let mut starting = Starting {
+            facts: facts.clone(),
+            hall,
+            reports: Reports::default(),
+            trials: of_broker.into_iter().chain(of_outputs).collect(),
+            broker: settings.broker,
+            language: settings.language,
+            notes: settings.notes,
+            delay: settings.delay,
+            follower: Follower::new(told, facts.clone()),
+            news: vec![follow],
+            tasks: Vec::new(),
+            wants_sights: false,
+        };
+        for output in settings.outputs {
+            output.start(&mut starting);
         }
-        if let Some(lichess) = settings.lichess {
-            let files = follower.show(lichess.delay.unwrap_or(settings.delay));
-            let name = facts.name.clone();
-            tasks.push(tokio::spawn(lichess::task::follow(
-                lichess,
-                settings.notes.join("lichess.json"),
-                name,
-                files,
-                reports.clone(),
-            )));
-        }
-        for webhook in settings.webhooks {
-            let delay = webhook.delay.unwrap_or(settings.delay);
-            tasks.push(match webhook.send {
-                Sent::Pgn => {
-                    let files = follower.show(delay);
-                    tokio::spawn(webhook::follow_rounds(webhook, files, reports.clone()))
-                }
-                Sent::Events => {
-                    let (follow, told) = mpsc::unbounded_channel();
-                    news.push(follow);
-                    let notes = settings.notes.join(format!("webhook-{}.json", webhook.name));
-                    tokio::spawn(webhook::follow_events(
-                        webhook,
-                        delay,
-                        notes,
-                        told,
-                        reports.clone(),
-                    ))
-                }
-            });
-        }
-        for alarm in settings.alarms {
-            let (follow, told) = mpsc::unbounded_channel();
-            news.push(follow);
-            let around = alarm::task::Around {
-                language: settings.language,
-                notes: settings.notes.clone(),
-                broker: settings.broker.clone(),
-                reports: reports.clone(),
-            };
-            tasks.push(tokio::spawn(alarm::task::follow(alarm, around, told)));
-        }
-        tasks.push(tokio::spawn(follower.work()));
-        let wants_sights = settings.livechess.is_some() || settings.desk.is_some();
-        if let Some((desk, config)) = settings.desk {
-            let (follow, told) = mpsc::unbounded_channel();
-            news.push(follow);
-            desk::task::start((desk, *config, settings.is_hub), told, hall.clone());
-        }
-        if let Some(settings) = settings.livechess {
-            let (follow, told) = mpsc::unbounded_channel();
-            news.push(follow);
-            livechess::task::start(settings, facts.clone(), told, hall.setups);
-        }
+        starting.tasks.push(tokio::spawn(starting.follower.work()));
         let feeds = Self {
-            outlet: Outlet(news),
+            outlet: Outlet(starting.news),
             held: None,
-            reports,
+            reports: starting.reports,
             clocks: BTreeMap::new(),
             round: None,
             kept: true,
-            sights: wants_sights.then(BTreeMap::new),
+            sights: starting.wants_sights.then(BTreeMap::new),
         };
+        let tasks = starting.tasks;
         (feeds, FeedTasks { tasks })
     }
 

@@ -4,7 +4,7 @@
 //! while nobody could be told is not told any more.
 
 use core::time::Duration;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kiebitz_game::events::time_text;
@@ -17,29 +17,42 @@ use tokio::time::Instant;
 use super::lamp::Lamp;
 use super::projection::{Alarms, Change};
 use super::settings::{Alarm, AlarmTo};
-use crate::outputs::feeds::News;
+use crate::outputs::feeds::{News, Output, Starting};
 use crate::outputs::mqtt::MqttConfig;
 use crate::outputs::shared::address::{Address, Refused};
 use crate::outputs::shared::notes;
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
+impl Output for Alarm {
+    fn start(&self, starting: &mut Starting) {
+        let told = starting.follow();
+        let around = Around {
+            language: starting.language,
+            notes: starting.notes.clone(),
+            broker: starting.broker.clone(),
+            reports: starting.reports.clone(),
+        };
+        starting.spawn(follow(self.clone(), around, told));
+    }
+
+    fn secrets(&self) -> Vec<&Path> {
+        self.to.token_file().into_iter().collect()
+    }
+}
+
 /// What the tasks of all alarms share.
 #[derive(Debug, Clone)]
-pub(in crate::outputs) struct Around {
-    pub(in crate::outputs) language: Language,
+struct Around {
+    language: Language,
     /// The folder of the notes.
-    pub(in crate::outputs) notes: PathBuf,
-    pub(in crate::outputs) broker: Option<MqttConfig>,
-    pub(in crate::outputs) reports: Reports,
+    notes: PathBuf,
+    broker: Option<MqttConfig>,
+    reports: Reports,
 }
 
 /// Follows what happens until nothing does any more.
-pub(in crate::outputs) async fn follow(
-    settings: Alarm,
-    around: Around,
-    mut told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
-) {
+async fn follow(settings: Alarm, around: Around, mut told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>) {
     let Some(mut teller) = Teller::new(settings, around) else {
         return;
     };

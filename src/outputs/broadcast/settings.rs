@@ -3,7 +3,7 @@
 use core::str::FromStr;
 use core::time::Duration;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer};
 
@@ -106,14 +106,6 @@ impl Publish {
             s3_key_file: None,
             webdav_login_file: None,
         }
-    }
-
-    /// The files with secrets that the table names.
-    pub(crate) fn secrets(&self) -> impl Iterator<Item = &Path> {
-        [&self.s3_key_file, &self.webdav_login_file]
-            .into_iter()
-            .flatten()
-            .map(PathBuf::as_path)
     }
 }
 

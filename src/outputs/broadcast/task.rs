@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
@@ -10,7 +11,11 @@ use tokio::sync::{mpsc, watch};
 use super::files::Files;
 use super::page;
 use super::projection::{Broadcast, EventFacts};
-use crate::outputs::feeds::News;
+use super::settings::{Publish, Target};
+use super::store::{self, Place};
+use super::web;
+use crate::outputs::feeds::{News, Output, Starting};
+use crate::outputs::shared::trial::Trial;
 
 /// All files at a moment.
 pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
@@ -18,7 +23,42 @@ pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
 /// What happens within this time is published together.
 const GATHERED: Duration = Duration::from_millis(150);
 
+impl Output for Publish {
+    fn start(&self, starting: &mut Starting) {
+        if self.page {
+            starting.bring_page(self.delay);
+        }
+        let files = starting.files(self.delay);
+        let reports = starting.reports.clone();
+        for target in &self.to {
+            let place = Place::new(target.clone(), self.clone());
+            starting.spawn(place.follow(files.clone(), reports.clone()));
+        }
+        if let Some(address) = self.listen {
+            // It serves as long as the program runs, and there is nothing to finish.
+            tokio::spawn(web::serve(address, files));
+        }
+    }
+
+    fn secrets(&self) -> Vec<&Path> {
+        let files = [&self.s3_key_file, &self.webdav_login_file];
+        files.into_iter().flatten().map(PathBuf::as_path).collect()
+    }
+
+    fn trials(&self) -> Vec<Trial> {
+        let trial = |target: &Target| {
+            let (name, target, settings) = (target.to_string(), target.clone(), self.clone());
+            Trial::new(name, move || {
+                let tried = store::try_out(target.clone(), settings.clone());
+                async move { tried.await.map_err(|error| format!("{error:#}")) }
+            })
+        };
+        self.to.iter().map(trial).collect()
+    }
+}
+
 /// Follows what happens, and makes the files of it, once for each delay.
+#[derive(Debug)]
 pub(in crate::outputs) struct Follower {
     told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
     shows: BTreeMap<Duration, (Broadcast, watch::Sender<Arc<Files>>)>,

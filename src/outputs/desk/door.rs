@@ -26,9 +26,8 @@ use super::pairings::{self, Refused};
 use super::review::{self, Reading};
 use super::sessions::{Guest, Sessions};
 use super::settings::Desk;
-use super::task::{Page, WAITING};
+use super::task::{Around, Page, WAITING};
 use super::users::{self, Role};
-use crate::config::Config;
 use crate::outputs::broadcast::{File, page as wall};
 use crate::outputs::shared::http::{self, Connection};
 use crate::outputs::shared::to_hall::ToHall;
@@ -73,8 +72,15 @@ pub(super) struct Door {
 
 pub(super) type Shared = State<Arc<Door>>;
 
-/// Serves for as long as the program runs. `config` says where games and pairings are; a hub has none.
-pub(super) async fn serve(settings: Desk, config: Option<Config>, pages: mpsc::Sender<Page>, hall: ToHall) {
+/// Serves for as long as the program runs.
+pub(super) async fn serve(settings: Desk, around: Around, pages: mpsc::Sender<Page>) {
+    let Around {
+        in_hall,
+        trials,
+        language,
+        hall,
+    } = around;
+    let (pairings, archive) = in_hall.map(|in_hall| (in_hall.pairings, in_hall.archive)).unzip();
     let address = settings.listen;
     let listener = http::listen(address, "[desk]").await;
     tracing::info!("http://{address}/ is the desk for arbiters");
@@ -84,13 +90,11 @@ pub(super) async fn serve(settings: Desk, config: Option<Config>, pages: mpsc::S
         sessions: Mutex::default(),
         pages,
         hall,
-        pairings: config
-            .as_ref()
-            .map(|config| Arc::new(sync::Mutex::new(config.pairing_files()))),
+        pairings: pairings.map(|pairings| Arc::new(sync::Mutex::new(pairings))),
         places: Arc::new(Semaphore::new(MAX_PAGES)),
         turns: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
-        outputs: Outputs::of(config.as_ref()),
-        reading: Reading::of(config),
+        outputs: Outputs::of(trials),
+        reading: Reading::of(archive, language),
     });
     http::accept(&listener, &router, MAX_CONNECTIONS).await;
 }

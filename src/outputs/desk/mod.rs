@@ -18,10 +18,12 @@ mod review;
 mod sessions;
 mod settings;
 #[cfg(target_os = "linux")]
-pub(in crate::outputs) mod task;
+mod task;
 #[cfg(target_os = "linux")]
 mod users;
 
 pub use settings::Desk;
+#[cfg(target_os = "linux")]
+pub(crate) use task::{InHall, Served};
 #[cfg(target_os = "linux")]
 pub(crate) use users::{Role, line as user_line};

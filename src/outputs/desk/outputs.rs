@@ -12,11 +12,7 @@ use serde_json::json;
 use tokio::sync::Mutex;
 
 use super::door::{Operator, Shared, refused};
-use crate::config::Config;
-use crate::outputs::broadcast::{Publish, Target, store};
-use crate::outputs::lichess::{Lichess, task as lichess};
-use crate::outputs::mqtt::{self, MqttConfig};
-use crate::outputs::shared::reports::BROKER;
+use crate::outputs::shared::trial::Trial;
 
 /// What takes longer is not there.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -24,61 +20,22 @@ const PATIENCE: Duration = Duration::from_secs(40);
 /// The outputs that can be tried out, one at a time.
 #[derive(Debug)]
 pub(super) struct Outputs {
-    broker: Option<MqttConfig>,
-    lichess: Option<Lichess>,
-    publish: Option<Publish>,
+    trials: Vec<Trial>,
     turn: Mutex<()>,
 }
 
-/// One of them.
-enum Output {
-    Broker(MqttConfig),
-    Lichess(Lichess),
-    Place(Target, Publish),
-}
-
 impl Outputs {
-    /// Those of a configuration; a hub's are not offered.
-    pub(super) fn of(config: Option<&Config>) -> Self {
+    pub(super) fn of(trials: Vec<Trial>) -> Self {
         Self {
-            broker: config.and_then(|config| config.mqtt.clone()),
-            lichess: config.and_then(|config| config.lichess.clone()),
-            publish: config.and_then(|config| config.publish.clone()),
+            trials,
             turn: Mutex::default(),
-        }
-    }
-
-    /// All, by the names that they have in the status.
-    fn all(&self) -> Vec<(String, Output)> {
-        let broker = self.broker.clone();
-        let broker = broker.map(|broker| (BROKER.to_owned(), Output::Broker(broker)));
-        let lichess = self.lichess.clone();
-        let lichess = lichess.map(|settings| (lichess::OUTPUT.to_owned(), Output::Lichess(settings)));
-        let places = self.publish.iter().flat_map(|publish| {
-            let targets = publish.to.iter();
-            targets.map(|target| (target.to_string(), Output::Place(target.clone(), publish.clone())))
-        });
-        broker.into_iter().chain(lichess).chain(places).collect()
-    }
-}
-
-impl Output {
-    /// Why what is sent does not get there.
-    async fn try_out(self) -> Result<(), String> {
-        match self {
-            Self::Broker(config) => mqtt::try_out(&config).await,
-            Self::Lichess(settings) => lichess::try_out(settings).await,
-            Self::Place(target, settings) => {
-                let tried = store::try_out(target, settings).await;
-                tried.map_err(|error| format!("{error:#}"))
-            }
         }
     }
 }
 
 /// The names of those that can be tried out.
 pub(super) async fn list(State(door): Shared, _operator: Operator) -> Response {
-    let names: Vec<String> = door.outputs.all().into_iter().map(|(name, _)| name).collect();
+    let names: Vec<&str> = door.outputs.trials.iter().map(Trial::name).collect();
     Json(json!({ "outputs": names })).into_response()
 }
 
@@ -93,19 +50,16 @@ pub(super) async fn test(
     Operator(guest): Operator,
     Json(asked): Json<Asked>,
 ) -> Response {
-    let found = door
-        .outputs
-        .all()
-        .into_iter()
-        .find(|(name, _)| *name == asked.output);
-    let Some((name, output)) = found else {
+    let mut trials = door.outputs.trials.iter();
+    let Some(trial) = trials.find(|trial| trial.name() == asked.output).cloned() else {
         return refused(StatusCode::NOT_FOUND, "there is no such output to be tried out");
     };
+    let name = trial.name().to_owned();
     // It goes on when nobody waits for it any more: a file that was put there is taken away again.
     let tried = tokio::spawn(async move {
         let outputs = Arc::clone(&door);
         let _turn = outputs.outputs.turn.lock().await;
-        let tried = tokio::time::timeout(PATIENCE, output.try_out()).await;
+        let tried = tokio::time::timeout(PATIENCE, trial.try_out()).await;
         tried.unwrap_or_else(|_| Err("it does not answer".to_owned()))
     });
     let tried = tried.await.unwrap_or_else(|error| Err(error.to_string()));

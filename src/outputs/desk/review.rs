@@ -21,8 +21,7 @@ use tokio::sync::Semaphore;
 
 use super::door::Door;
 use super::sessions::Guest;
-use crate::config::Config;
-use crate::kept::{KeptGame, KeptGames, Recorded};
+use crate::kept::{Archive, KeptGame, KeptGames, Recorded};
 use crate::outputs::pgn::pgn;
 use crate::outputs::report::{GameReport, Manner, Report, html};
 use crate::outputs::shared::advice::in_all_languages;
@@ -45,7 +44,9 @@ type Shared = State<Arc<Door>>;
 #[derive(Debug)]
 pub(super) struct Reading {
     /// `None`: the boards are those of a hub, and their journals are in the halls.
-    config: Option<Arc<Config>>,
+    archive: Option<Archive>,
+    /// Of the event.
+    language: Language,
     turns: Arc<Semaphore>,
 }
 
@@ -59,10 +60,11 @@ impl Wanted {
 }
 
 impl Reading {
-    /// Of the games of that configuration.
-    pub(super) fn of(config: Option<Config>) -> Self {
+    /// Of the games there, those of an event in that language.
+    pub(super) fn of(archive: Option<Archive>, language: Language) -> Self {
         Self {
-            config: config.map(Arc::new),
+            archive,
+            language,
             turns: Arc::new(Semaphore::new(AT_ONCE)),
         }
     }
@@ -70,15 +72,15 @@ impl Reading {
     /// Does some work with the journal, when it is its turn. Who hangs up ends it.
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&KeptGames, &Config, &Wanted) -> Result<T, Refusal> + Send + 'static,
+        work: impl FnOnce(&KeptGames, &Wanted) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let config = self.config.clone().ok_or(Refusal::InHall)?;
+        let archive = self.archive.clone().ok_or(Refusal::InHall)?;
         let turn = Arc::clone(&self.turns).acquire_owned().await;
         let waits = Arc::new(());
         let wanted = Wanted(Arc::downgrade(&waits));
         let worked = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            work(&KeptGames::open(&config)?, &config, &wanted)
+            work(&archive.open()?, &wanted)
         });
         let done = worked
             .await
@@ -91,11 +93,11 @@ impl Reading {
     async fn read_game<T: Send + 'static>(
         &self,
         id: String,
-        work: impl FnOnce(&KeptGames, &KeptGame, &Config, &Wanted) -> Result<T, Refusal> + Send + 'static,
+        work: impl FnOnce(&KeptGames, &KeptGame, &Wanted) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let found = self.read(move |kept, config, wanted| {
+        let found = self.read(move |kept, wanted| {
             let game = kept.get(&id)?.ok_or(Refusal::NoGame)?;
-            work(kept, &game, config, wanted)
+            work(kept, &game, wanted)
         });
         found.await
     }
@@ -117,7 +119,7 @@ async fn games(
     _guest: Guest,
     Query(search): Query<Search>,
 ) -> Result<Response, Refusal> {
-    let found = door.reading.read(move |kept, _, wanted| search.of(kept, wanted));
+    let found = door.reading.read(move |kept, wanted| search.of(kept, wanted));
     Ok(Json(found.await?).into_response())
 }
 
@@ -166,7 +168,7 @@ impl Reviewed {
 async fn game(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Result<Response, Refusal> {
     let reviewed = door
         .reading
-        .read_game(id, |kept, game, _, _| Reviewed::of(kept, game));
+        .read_game(id, |kept, game, _| Reviewed::of(kept, game));
     Ok(Json(reviewed.await?).into_response())
 }
 
@@ -174,7 +176,7 @@ async fn game_pgn(State(door): Shared, _guest: Guest, Path(id): Path<String>) ->
     let name = id.clone();
     let read = door
         .reading
-        .read_game(id, |kept, game, _, _| Ok(pgn(&kept.record(game)?)));
+        .read_game(id, |kept, game, _| Ok(pgn(&kept.record(game)?)));
     let pgn = read.await?;
     Ok(download(&name, "pgn", "application/x-chess-pgn", pgn))
 }
@@ -191,10 +193,11 @@ async fn report(
     Path(id): Path<String>,
     Query(wishes): Query<Wishes>,
 ) -> Result<Response, Refusal> {
-    let read = door.reading.read_game(id, move |kept, game, config, _| {
+    let usual = door.reading.language;
+    let read = door.reading.read_game(id, move |kept, game, _| {
         let asked = wishes.language.as_deref();
         let language = Language::ALL.iter().find(|known| Some(known.code()) == asked);
-        let language = language.copied().unwrap_or(config.event.language);
+        let language = language.copied().unwrap_or(usual);
         let manner = Manner {
             language,
             letters: Letters::of(language.code())
@@ -214,7 +217,7 @@ async fn report(
 
 async fn capture(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Result<Response, Refusal> {
     let name = id.clone();
-    let read = door.reading.read_game(id, |kept, game, _, wanted| {
+    let read = door.reading.read_game(id, |kept, game, wanted| {
         let recorded = Recorded::of(kept, game)?;
         Ok(recorded.capture(MAX_CAPTURE, || wanted.is_wanted())?)
     });
@@ -223,8 +226,8 @@ async fn capture(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> 
 }
 
 async fn explain(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Result<Response, Refusal> {
-    let read = door.reading.read_game(id, |kept, game, config, wanted| {
-        Ok(kept.watched(game, config, || wanted.is_wanted())?)
+    let read = door.reading.read_game(id, |kept, game, wanted| {
+        Ok(kept.watched(game, || wanted.is_wanted())?)
     });
     Ok(Json(read.await?).into_response())
 }

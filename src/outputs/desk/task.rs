@@ -3,17 +3,22 @@
 //! One task follows what happens. Each page has a stream of its own: one that does not take what it is told is hung up on,
 //! comes again and begins with everything.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::body::Bytes;
+use kiebitz_game::laws::Language;
 use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
 use super::door;
 use super::projection::{Change, Desk};
-use crate::config::{self, Config};
-use crate::outputs::feeds::News;
+use super::settings::Desk as Settings;
+use crate::kept::Archive;
+use crate::outputs::feeds::{News, Output, Starting};
 use crate::outputs::shared::to_hall::ToHall;
+use crate::outputs::shared::trial::Trial;
+use crate::tournament::files::PairingFiles;
 
 /// Where a page is told what happens.
 pub(super) type Page = mpsc::Sender<Bytes>;
@@ -23,13 +28,65 @@ const ASKS: usize = 16;
 /// So much may wait for a page: what all boards of a large hall do at once.
 pub(super) const WAITING: usize = 512;
 
-/// Starts the tasks; the configuration says where the games are, unless the boards are those of a hub. Must be called within
-/// a runtime.
-pub(in crate::outputs) fn start(
-    (settings, config, is_hub): (config::Desk, Config, bool),
-    told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
-    hall: ToHall,
-) {
+/// The desk, with what it has of the hall.
+#[derive(Debug, Clone)]
+pub(crate) struct Served {
+    /// Where it is served, and to whom.
+    pub(crate) settings: Settings,
+    /// `None` at a hub, which has the boards elsewhere, and so journal, recordings and pairings.
+    pub(crate) in_hall: Option<InHall>,
+}
+
+/// What a desk in the hall offers besides what happens there.
+#[derive(Debug, Clone)]
+pub(crate) struct InHall {
+    /// Where pairings are read from, and may be dropped in.
+    pub(crate) pairings: PairingFiles,
+    /// Past games.
+    pub(crate) archive: Archive,
+}
+
+impl InHall {
+    /// What there is by a configuration.
+    pub(crate) const fn new(pairings: PairingFiles, archive: Archive) -> Self {
+        Self { pairings, archive }
+    }
+}
+
+impl Output for Served {
+    fn start(&self, starting: &mut Starting) {
+        starting.want_sights();
+        let told = starting.follow();
+        // A hub's outputs are not offered to be tried out.
+        let trials = match &self.in_hall {
+            Some(_) => starting.trials.clone(),
+            None => Vec::new(),
+        };
+        let around = Around {
+            in_hall: self.in_hall.clone(),
+            trials,
+            language: starting.language,
+            hall: starting.hall.clone(),
+        };
+        start(self.settings.clone(), around, told);
+    }
+
+    fn secrets(&self) -> Vec<&Path> {
+        vec![&self.settings.users_file]
+    }
+}
+
+/// What pages are answered from, besides what happens.
+pub(super) struct Around {
+    pub(super) in_hall: Option<InHall>,
+    pub(super) trials: Vec<Trial>,
+    /// Of the event.
+    pub(super) language: Language,
+    pub(super) hall: ToHall,
+}
+
+/// Starts the tasks. Must be called within a runtime.
+fn start(settings: Settings, around: Around, told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>) {
     if settings.is_open() {
         tracing::info!(
             "[desk]: {} has no encryption: where others can listen in, put a proxy with TLS in front",
@@ -43,7 +100,7 @@ pub(in crate::outputs) fn start(
     };
     // They work as long as the program runs, and there is nothing to finish.
     tokio::spawn(host.work(told, opened));
-    tokio::spawn(door::serve(settings, (!is_hub).then_some(config), pages, hall));
+    tokio::spawn(door::serve(settings, around, pages));
 }
 
 /// Has what is shown.

@@ -7,7 +7,7 @@
 use core::fmt;
 use core::time::Duration;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::client::{Client, Failure, Pushed};
@@ -15,18 +15,33 @@ use super::settings::Lichess;
 use crate::outputs::broadcast::Files;
 use crate::outputs::broadcast::recipient::{PAUSE, Recipient, follow as follow_rounds, rounds};
 use crate::outputs::broadcast::task::Snapshot;
+use crate::outputs::feeds::{Output, Starting};
 use crate::outputs::shared::notes;
 use crate::outputs::shared::reports::Reports;
+use crate::outputs::shared::trial::Trial;
 use crate::system_time::wall_time;
 
+impl Output for Lichess {
+    fn start(&self, starting: &mut Starting) {
+        let files = starting.files(self.delay);
+        let notes = starting.notes.join("lichess.json");
+        let name = starting.facts.name.clone();
+        let reports = starting.reports.clone();
+        starting.spawn(follow(self.clone(), notes, name, files, reports));
+    }
+
+    fn secrets(&self) -> Vec<&Path> {
+        self.token_file.as_deref().into_iter().collect()
+    }
+
+    fn trials(&self) -> Vec<Trial> {
+        let settings = self.clone();
+        vec![Trial::new(OUTPUT.to_owned(), move || try_out(settings.clone()))]
+    }
+}
+
 /// Follows the files until nothing changes any more.
-pub(in crate::outputs) async fn follow(
-    settings: Lichess,
-    state: PathBuf,
-    name: Option<String>,
-    files: Snapshot,
-    reports: Reports,
-) {
+async fn follow(settings: Lichess, state: PathBuf, name: Option<String>, files: Snapshot, reports: Reports) {
     reports.expect(OUTPUT);
     let relay = Relay {
         client: Client::new(settings),
@@ -46,7 +61,7 @@ pub(in crate::outputs) async fn follow(
 /// # Errors
 ///
 /// Why it does not, for people.
-pub(in crate::outputs) async fn try_out(settings: Lichess) -> Result<(), String> {
+async fn try_out(settings: Lichess) -> Result<(), String> {
     let client = Client::new(settings);
     let tried = async {
         client.check_token().await?;
@@ -59,7 +74,7 @@ pub(in crate::outputs) async fn try_out(settings: Lichess) -> Result<(), String>
 }
 
 /// What it is called among the outputs.
-pub(in crate::outputs) const OUTPUT: &str = "Lichess";
+const OUTPUT: &str = "Lichess";
 /// At most this many games of a round are taken; the others are dropped without a word.
 const MAX_GAMES: usize = 100;
 /// No larger text is taken, in bytes.

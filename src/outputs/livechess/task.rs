@@ -15,7 +15,7 @@ use super::door;
 use super::projection::{Asked, LiveChess, Session};
 use super::settings::LiveChess as Settings;
 use crate::outputs::broadcast::EventFacts;
-use crate::outputs::feeds::News;
+use crate::outputs::feeds::{News, Output, Starting};
 use crate::outputs::shared::to_hall::Setup;
 use crate::system_time::wall_time;
 
@@ -48,8 +48,17 @@ pub(super) const WAITING: usize = 1024;
 /// The daemon answers within this time: the answer waits for the disk for up to 3 s.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+impl Output for Settings {
+    fn start(&self, starting: &mut Starting) {
+        starting.want_sights();
+        let told = starting.follow();
+        let setups = starting.hall.setups.clone();
+        start(self.clone(), starting.facts.clone(), told, setups);
+    }
+}
+
 /// Starts the tasks. Must be called within a runtime.
-pub(in crate::outputs) fn start(
+fn start(
     settings: Settings,
     facts: EventFacts,
     told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,

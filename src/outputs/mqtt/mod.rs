@@ -49,4 +49,3 @@ pub use url::UrlError;
 pub(crate) use login::is_open_to_all;
 pub(crate) use settings::{MqttTable, host_name, mqtt};
 pub(crate) use subscriber::{Heard, Subscriber};
-pub(crate) use trial::try_out;

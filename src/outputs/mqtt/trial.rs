@@ -8,6 +8,8 @@ use super::lost::LostReason;
 use super::message::Message;
 use super::queue::Ticket;
 use super::settings::MqttConfig;
+#[cfg(target_os = "linux")]
+use crate::outputs::shared::{reports::BROKER, trial::Trial};
 
 /// Why it does not.
 enum Failure {
@@ -19,12 +21,24 @@ enum Failure {
 const TICKET: Ticket = 0;
 const CONTENT: &str = "{\"test\":true}";
 
+#[cfg(target_os = "linux")]
+impl MqttConfig {
+    /// Tries out the broker.
+    pub(in crate::outputs) fn trial(&self) -> Trial {
+        let config = self.clone();
+        Trial::new(BROKER.to_owned(), move || {
+            let config = config.clone();
+            async move { try_out(&config).await }
+        })
+    }
+}
+
 /// Publishes a message and waits until the broker has acknowledged it; who waits sets the time.
 ///
 /// # Errors
 ///
 /// Why the broker does not take it, for people.
-pub(crate) async fn try_out(config: &MqttConfig) -> Result<(), String> {
+async fn try_out(config: &MqttConfig) -> Result<(), String> {
     // The daemon's own connection stays as it is.
     let config = config.clone().beside_the_daemon();
     let topic = config.prefix.daemon_test(&config.daemon);

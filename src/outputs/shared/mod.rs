@@ -18,4 +18,6 @@ pub mod reports;
 pub(crate) mod sight;
 #[cfg(target_os = "linux")]
 pub(crate) mod to_hall;
+#[cfg(target_os = "linux")]
+pub(super) mod trial;
 pub(crate) mod wrap;

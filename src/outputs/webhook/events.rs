@@ -14,8 +14,10 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::{Address, Webhook, address};
+use super::settings::Webhook;
+use super::task::address;
 use crate::outputs::feeds::News;
+use crate::outputs::shared::address::Address;
 use crate::outputs::shared::notes as noted;
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
@@ -29,7 +31,7 @@ const WAITING: usize = 20_000;
 const NOTED: Duration = Duration::from_secs(10);
 
 /// Follows the events until there are no more.
-pub(in crate::outputs) async fn follow(
+pub(super) async fn follow(
     settings: Webhook,
     delay: Duration,
     notes: PathBuf,

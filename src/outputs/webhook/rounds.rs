@@ -4,15 +4,17 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Address, Refused, Webhook, address};
+use super::settings::Webhook;
+use super::task::address;
 use crate::outputs::broadcast::recipient::{Recipient, follow as follow_rounds, rounds};
 use crate::outputs::broadcast::task::Snapshot;
 use crate::outputs::broadcast::{File, Files};
+use crate::outputs::shared::address::{Address, Refused};
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
 /// Follows the files until nothing changes any more.
-pub(in crate::outputs) async fn follow(settings: Webhook, files: Snapshot, reports: Reports) {
+pub(super) async fn follow(settings: Webhook, files: Snapshot, reports: Reports) {
     let poster = Poster {
         address: address(&settings),
         sent: BTreeMap::new(),
