@@ -2,7 +2,7 @@
 //! control characters in them say: it hides lines, renames its window, answers. So they are shown, not sent.
 //!
 //! All that goes to stderr passes through here, and what goes to stdout where that is a terminal: files and pipes get the
-//! bytes as they are. Text with the program's own styles is a [`Line`](crate::output::terminal::Line), which escapes the
+//! bytes as they are. Text with the program's own styles is a [`Line`](crate::outputs::terminal::Line), which escapes the
 //! text between them, and goes to the terminal past [`Shown`].
 
 use core::fmt::Write as _;

@@ -18,8 +18,8 @@ use crate::config::PortMode;
 #[cfg(target_os = "linux")]
 use kiebitz_game::laws::{Edition, IncidentKind, Language, Mode, TimeControl};
 
-use crate::feeds::Role;
-use crate::output::mqtt::Prefix;
+use crate::outputs::desk::Role;
+use crate::outputs::mqtt::Prefix;
 use crate::system_time::Speed;
 #[cfg(unix)]
 use crate::tools::emulate::{Fault, Hands, Share};

@@ -12,7 +12,7 @@ use anyhow::Result;
 use super::failure;
 use crate::Exit;
 use crate::config::{Config, USUAL_FILE};
-use crate::output::wrap::wrapped;
+use crate::outputs::shared::wrap::wrapped;
 
 /// The widest line, in columns.
 const WIDTH: usize = 100;

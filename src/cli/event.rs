@@ -8,7 +8,7 @@ use super::failure;
 use super::request::EventCheckRequest;
 use crate::Exit;
 use crate::config::Config;
-use crate::output::wrap::wrapped;
+use crate::outputs::shared::wrap::wrapped;
 use crate::tournament::{self, Check, FideList, Finding, Severity, Totals, lost};
 
 /// The widest line, in columns.

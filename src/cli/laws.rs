@@ -7,7 +7,7 @@ use kiebitz_game::laws::{self, Edition, IncidentKind, Language, Mode, Regulation
 
 use super::request::LawsRequest;
 use crate::Exit;
-use crate::output::wrap::wrapped;
+use crate::outputs::shared::wrap::wrapped;
 
 /// The widest line, in characters.
 const WIDTH: usize = 100;

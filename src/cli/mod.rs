@@ -35,7 +35,7 @@ mod user;
 use std::ffi::OsString;
 use std::io::{BufWriter, IsTerminal, Write};
 
-use crate::output::terminal;
+use crate::outputs::terminal;
 use crate::tools::demo::Venue;
 use crate::{Exit, shown};
 use request::Request;

@@ -32,8 +32,8 @@ use kiebitz_game::laws::Regulations;
 
 use super::user::UserRequest;
 use crate::config::Played;
-use crate::output::mqtt::{MqttConfig, Prefix};
-use crate::output::notation::{LETTERS, Letters};
+use crate::outputs::mqtt::{MqttConfig, Prefix};
+use crate::outputs::shared::notation::{LETTERS, Letters};
 use crate::tools::demo::Demo;
 #[cfg(unix)]
 use crate::tools::emulate::{Boards, Emulation, Lines};

@@ -8,7 +8,7 @@ use super::request::PgnRequest;
 use super::{failure, replay};
 use crate::Exit;
 use crate::kept::KeptGames;
-use crate::output::pgn::pgn;
+use crate::outputs::pgn::pgn;
 
 /// Writes games of the journal as PGN. If one cannot be had, the others are written all the same.
 pub(super) fn run(request: &PgnRequest, out: &mut impl Write) -> Result<Exit> {

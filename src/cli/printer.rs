@@ -8,8 +8,8 @@ use jiff::tz::TimeZone;
 use kiebitz_game::events::ExplainedEvent;
 use kiebitz_game::events::record::GameRecord;
 
-use crate::output::pgn::pgn;
-use crate::output::sheet::{AtEnd, Detail, Sheet};
+use crate::outputs::pgn::pgn;
+use crate::outputs::sheet::{AtEnd, Detail, Sheet};
 use crate::replay::Replay;
 
 /// What is printed of a capture.

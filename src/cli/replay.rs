@@ -18,7 +18,7 @@ use crate::Exit;
 use crate::config::{Config, ConfigError};
 use crate::exit::Stop;
 use crate::kept::{Chain, KeptGames, Recorded, Stretch};
-use crate::output::mqtt::MqttConfig;
+use crate::outputs::mqtt::MqttConfig;
 use crate::replay::publish::{Connection, Undelivered};
 use crate::replay::{Replay, read_commands};
 use crate::restart::Recordings;

@@ -15,8 +15,8 @@ use super::request::{Form, ReportRequest, RulesFrom};
 use crate::Exit;
 use crate::config::Config;
 use crate::kept::KeptGames;
-use crate::output::notation::Letters;
-use crate::output::report::{Frames, Manner, Report, Source, html, text};
+use crate::outputs::report::{Frames, Manner, Report, Source, html, text};
+use crate::outputs::shared::notation::Letters;
 use crate::replay::{Replay, read_commands};
 use crate::system_time;
 

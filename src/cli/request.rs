@@ -12,8 +12,8 @@ use kiebitz_game::events::GameResult;
 use kiebitz_game::laws::{IncidentKind, Language, Regulations};
 
 use super::user::UserRequest;
-use crate::output::mqtt::MqttConfig;
-use crate::output::notation::Letters;
+use crate::outputs::mqtt::MqttConfig;
+use crate::outputs::shared::notation::Letters;
 use crate::system_time::Speed;
 use crate::tools::demo::Demo;
 #[cfg(unix)]

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use rustix::termios::{LocalModes, OptionalActions};
 
 use crate::Exit;
-use crate::feeds::{Role, user_line};
+use crate::outputs::desk::{Role, user_line};
 
 /// Somebody who is to log in at the desk.
 #[derive(Debug)]

@@ -1,12 +1,7 @@
 //! The file as it is written, and the checks that it has to pass.
 
-use core::fmt::Display;
 use core::ops::Range;
 use core::str::FromStr;
-use core::time::Duration;
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
-use std::path::PathBuf;
 
 use bytesize::ByteSize;
 use kiebitz_game::laws::{
@@ -17,15 +12,15 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use super::broker::{self, MqttTable};
-use super::error::{Wrong, line_of};
 use super::event::{Played, Points, from_text, move_number, rounds};
-use super::values::{Name, NoUsbId, UsbId};
 use super::{
-    Alarm, AlarmTo, ClockMessages, Config, Daemon, Desk, Ignored, Journal, KnownBy, Lichess, LiveChess,
-    NamedBoard, Port, PortMode, Ports, Publish, Recorder, Serial, Webhook,
+    Alarm, ClockMessages, Config, Daemon, Desk, Ignored, Journal, KnownBy, Lichess, LiveChess, NamedBoard,
+    Port, PortMode, Ports, Publish, Recorder, Serial, Webhook,
 };
-use crate::output::mqtt::Prefix;
+use crate::outputs::mqtt::{MqttTable, Prefix, mqtt};
+use crate::outputs::status::HttpTable;
+use crate::outputs::{alarm, webhook};
+use crate::settings::{Absolute, Delay, Lines, Name, NoUsbId, Text, UsbId, Wrong};
 
 /// The whole file.
 #[derive(Deserialize, Default)]
@@ -50,31 +45,10 @@ struct Document {
     clock_messages: ClockMessages,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HttpTable {
-    listen: Text<Loopback>,
-}
-
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct HubTable {
     halls: Vec<Text<Prefix>>,
-}
-
-/// An address that nobody can reach from another computer.
-struct Loopback(SocketAddr);
-
-impl FromStr for Loopback {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let address = text.parse().ok();
-        let address = address.filter(|address: &SocketAddr| address.ip().is_loopback() && address.port() > 0);
-        address.map(Self).ok_or(
-            "this must be an address of this computer with a port, as in \"127.0.0.1:8037\"; from another computer reach it by ssh -L 8037:127.0.0.1:8037",
-        )
-    }
 }
 
 #[derive(Deserialize)]
@@ -115,29 +89,6 @@ struct BoardTable {
     public_delay: Option<Text<Delay>>,
     #[serde(default, deserialize_with = "table")]
     table: Option<u32>,
-}
-
-/// A value that is written as text.
-pub(super) struct Text<T>(pub(super) T);
-
-impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map(Self).map_err(D::Error::custom)
-    }
-}
-
-/// An absolute path: a relative one would start elsewhere under systemd than in a shell.
-pub(super) struct Absolute(pub(super) PathBuf);
-
-impl FromStr for Absolute {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let path = PathBuf::from(text);
-        let absolute = path.is_absolute().then_some(Self(path));
-        absolute.ok_or("this path must be absolute, beginning with \"/\"")
-    }
 }
 
 /// A port, in one of the ways to name it.
@@ -192,24 +143,6 @@ impl FromStr for Budget {
     }
 }
 
-/// How much later spectators get everything.
-pub(super) struct Delay(pub(super) Duration);
-
-impl FromStr for Delay {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let delay = text.parse::<jiff::SignedDuration>().ok();
-        let delay = delay.and_then(|delay| Duration::try_from(delay).ok());
-        let delay = delay.ok_or("a delay is a number with a unit, as in \"15 min\" or \"90 s\"")?;
-        let short = (delay <= LONGEST_DELAY).then_some(Self(delay));
-        short.ok_or("spectators wait for at most \"2 h\"")
-    }
-}
-
-/// What they wait for is kept in memory; tournaments have delays of 10 to 30 minutes.
-const LONGEST_DELAY: Duration = Duration::from_secs(2 * 3600);
-
 /// A board with a running clock fills this in two days; with less there is nothing left to look at afterwards.
 const SMALLEST_BUDGET: u64 = 10_000_000;
 
@@ -224,15 +157,15 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
         pairings,
         publish: document.publish,
         lichess: document.lichess,
-        webhooks: named(text, document.webhook, |webhook| &webhook.name)?,
-        alarms: alarms(text, document.alarm, document.mqtt.is_some())?,
+        webhooks: webhook::webhooks(text, document.webhook)?,
+        alarms: alarm::alarms(text, document.alarm, document.mqtt.is_some())?,
         halls: document.hub.halls.into_iter().map(|hall| hall.0).collect(),
         livechess: document.livechess,
         desk: document.desk,
-        http: document.http.map(|table| table.listen.0.0),
+        http: document.http.map(|table| table.address()),
         mqtt: document
             .mqtt
-            .map(|table| broker::mqtt(table, &document.daemon))
+            .map(|table| mqtt(table, document.daemon.name.as_ref()))
             .transpose()?,
         daemon: document.daemon,
         journal: document.journal,
@@ -243,33 +176,6 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
         clock_messages: document.clock_messages,
         of_boards: of_boards(text)?,
     })
-}
-
-/// Tables of which no two have the same name.
-fn named<T>(text: &str, tables: Vec<Spanned<T>>, name: impl Fn(&T) -> &Name) -> Result<Vec<T>, Wrong> {
-    let mut names = Lines::new(text);
-    let mut all = Vec::new();
-    for table in tables {
-        let (span, table) = (table.span(), table.into_inner());
-        names.once(span, name(&table).clone(), |line| {
-            format!(
-                "the name {:?} is already given in line {line}",
-                name(&table).as_str()
-            )
-        })?;
-        all.push(table);
-    }
-    Ok(all)
-}
-
-/// The alarms. A lamp needs a broker.
-fn alarms(text: &str, tables: Vec<Spanned<Alarm>>, has_broker: bool) -> Result<Vec<Alarm>, Wrong> {
-    let dark = |table: &&Spanned<Alarm>| matches!(table.as_ref().to, AlarmTo::Lamp { .. });
-    if let Some(lamp) = tables.iter().find(dark).filter(|_| !has_broker) {
-        let why = "a lamp is told by the broker of `[mqtt]`, and there is no such table";
-        return Err(Wrong::new(lamp.span(), why));
-    }
-    named(text, tables, |alarm| &alarm.name)
 }
 
 /// What the text says of boards and of what is played on them.
@@ -373,32 +279,6 @@ fn known_by(
     }
 }
 
-/// The lines of values that may occur only once.
-struct Lines<'t, K> {
-    text: &'t str,
-    seen: BTreeMap<K, usize>,
-}
-
-impl<'t, K: Ord> Lines<'t, K> {
-    fn new(text: &'t str) -> Self {
-        let seen = BTreeMap::new();
-        Self { text, seen }
-    }
-
-    /// Notes a value; `message` says in which line it occurred before.
-    fn once(
-        &mut self,
-        span: Range<usize>,
-        value: K,
-        message: impl FnOnce(usize) -> String,
-    ) -> Result<(), Wrong> {
-        match self.seen.insert(value, line_of(self.text, span.start)) {
-            None => Ok(()),
-            Some(line) => Err(Wrong::new(span, message(line))),
-        }
-    }
-}
-
 // How single values of a table are read.
 
 fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
@@ -406,22 +286,6 @@ fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::E
         number @ 1..=9999 => Ok(Some(number)),
         _ => Err(D::Error::custom("expected the number of a table, 1 to 9999")),
     }
-}
-
-pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Name>, D::Error> {
-    Text::deserialize(deserializer).map(|name| Some(name.0))
-}
-
-pub(super) fn required_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
-    Text::deserialize(deserializer).map(|name| name.0)
-}
-
-pub(super) fn delay<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    Text::<Delay>::deserialize(deserializer).map(|delay| Some(delay.0.0))
-}
-
-pub(super) fn path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
-    Text::<Absolute>::deserialize(deserializer).map(|path| Some(path.0.0))
 }
 
 pub(super) fn log<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Targets, D::Error> {

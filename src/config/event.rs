@@ -40,7 +40,7 @@ pub(crate) struct Played {
     pub(crate) name: Option<String>,
     #[serde(deserialize_with = "one_line")]
     pub(crate) site: Option<String>,
-    #[serde(deserialize_with = "super::publish::paths")]
+    #[serde(deserialize_with = "crate::settings::paths")]
     pub(crate) pairings: Vec<PathBuf>,
     pub(crate) points: Points,
 }

@@ -3,17 +3,11 @@
 //! systemd/kiebitz.toml is the example: it explains each key and shows its default. A file with a mistake is refused with
 //! the file's name, the line, and its text.
 
-mod alarm;
-mod broker;
-mod desk;
 mod document;
-mod error;
 mod event;
-mod livechess;
-mod publish;
+#[cfg(target_os = "linux")]
+mod outputs;
 mod state;
-mod values;
-mod webhook;
 
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -27,18 +21,18 @@ use kiebitz_hardware::port::PortSettings;
 use serde::Deserialize;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use crate::output::mqtt::{MqttConfig, Prefix, host_name, is_open_to_all};
+use crate::outputs::mqtt::{MqttConfig, Prefix, host_name, is_open_to_all};
 use crate::text_file;
 
-pub use alarm::{Alarm, AlarmKind, AlarmTo};
-pub use desk::Desk;
-pub use error::{ConfigError, Mistake};
+pub use crate::outputs::alarm::{Alarm, AlarmKind, AlarmTo};
+pub use crate::outputs::broadcast::{Publish, Target};
+pub use crate::outputs::desk::Desk;
+pub use crate::outputs::lichess::Lichess;
+pub use crate::outputs::livechess::LiveChess;
+pub use crate::outputs::webhook::{Sent, Webhook};
+pub use crate::settings::{ConfigError, Mistake, Name, NameError, NoUsbId, UsbId};
 pub(crate) use event::Played;
 pub use kiebitz_game::hall::{KnownBy, NoSerial, Serial};
-pub use livechess::LiveChess;
-pub use publish::{Lichess, Publish, Target};
-pub use values::{Name, NameError, NoUsbId, UsbId};
-pub use webhook::{Sent, Webhook};
 
 /// What the daemon is to do.
 ///
@@ -105,10 +99,10 @@ pub struct Config {
 #[serde(default, deny_unknown_fields)]
 pub struct Daemon {
     /// Its name in the topics; `None`: the machine's host name.
-    #[serde(deserialize_with = "document::name")]
+    #[serde(deserialize_with = "crate::settings::name")]
     pub name: Option<Name>,
     /// Where its files are, absolute; `None`: see [`Config::state_directory`].
-    #[serde(deserialize_with = "document::path")]
+    #[serde(deserialize_with = "crate::settings::path")]
     pub state_directory: Option<PathBuf>,
     /// What is logged.
     #[serde(deserialize_with = "document::log")]
@@ -131,7 +125,7 @@ pub struct Recorder {
     /// Whether bytes are recorded.
     pub enabled: bool,
     /// Where to, absolute; `None`: see [`Config::recordings`].
-    #[serde(deserialize_with = "document::path")]
+    #[serde(deserialize_with = "crate::settings::path")]
     pub directory: Option<PathBuf>,
     /// The largest total size of all recordings in bytes, at least 10 MB.
     #[serde(deserialize_with = "document::budget")]

@@ -8,7 +8,7 @@ use kiebitz_game::events::LIVE_STREAM;
 
 use crate::config::Config;
 use crate::journal::Journal;
-use crate::output::mqtt::{Backlog, BacklogEvent};
+use crate::outputs::mqtt::{Backlog, BacklogEvent};
 
 /// The journal's live events. The file is opened for each page: it is read after an outage alone, and another one may
 /// have taken its place since.
@@ -41,7 +41,7 @@ mod tests {
     use kiebitz_hardware::Timestamp;
 
     use super::*;
-    use crate::output::mqtt::{Message, Prefix};
+    use crate::outputs::mqtt::{Message, Prefix};
 
     fn event(stream: &str, board: &str, seq: u64) -> Event {
         Event {

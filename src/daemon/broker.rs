@@ -1,7 +1,7 @@
 //! The broker is an output like the others: where it is lost, somebody is told.
 
-use crate::output::mqtt::{ConnectionState, Outbox};
-use crate::output::reports::{BROKER, Reports};
+use crate::outputs::mqtt::{ConnectionState, Outbox};
+use crate::outputs::shared::reports::{BROKER, Reports};
 use crate::system_time::wall_time;
 
 /// Begins to report how the connection fares, if there is a broker. Must be called within a runtime.
@@ -40,7 +40,7 @@ async fn follow(outbox: Outbox, reports: Reports) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::mqtt::MqttConfig;
+    use crate::outputs::mqtt::MqttConfig;
 
     #[tokio::test]
     async fn a_broker_that_is_not_there_is_reported_with_the_reason() {

@@ -15,9 +15,9 @@ use tokio::sync::mpsc;
 use super::gate::Asker;
 use super::pairings::Pairings;
 use super::recall::Recall;
-use crate::feeds::Setup;
 use crate::journal::{Journal, JournalError};
-use crate::output::mqtt::{Received, is_level_of};
+use crate::outputs::mqtt::{Received, is_level_of};
+use crate::outputs::shared::to_hall::Setup;
 use crate::tournament::seating::Seating;
 
 /// Takes commands.
@@ -453,7 +453,7 @@ mod tests {
                 by: None,
                 text: text.to_vec().into(),
                 retained: false,
-                reply: crate::output::mqtt::Reply::to("answers"),
+                reply: crate::outputs::mqtt::Reply::to("answers"),
                 is_resend: false,
             };
             let said = Said::ToBroker(received);

@@ -12,10 +12,11 @@ use tokio::sync::{oneshot, watch};
 use super::keeper::{Batch, Keeper};
 use super::numbers::Numbers;
 use super::storage::Storage;
-use crate::feeds::{Answered, HeldNews, Outlet};
 use crate::journal::{Journal, NumbersFile, Run};
-use crate::output::mqtt::{Message, Outbox, Reply};
-use crate::output::status::{Question, Status};
+use crate::outputs::feeds::{HeldNews, Outlet};
+use crate::outputs::mqtt::{Message, Outbox, Reply};
+use crate::outputs::shared::to_hall::Answered;
+use crate::outputs::status::{Question, Status};
 use crate::system_time::{Moment, Now};
 
 /// Holds events, and whatever leaves the daemon with them, until the journal has the events.
@@ -43,7 +44,7 @@ pub(super) struct Gate {
 pub(super) struct Way {
     /// To the broker; `None`: there is none.
     pub(super) outbox: Option<Outbox>,
-    /// To the outputs in [`feeds`](crate::feeds); `None`: there are none.
+    /// To the outputs in [`feeds`](crate::outputs::feeds); `None`: there are none.
     pub(super) outlet: Option<Outlet>,
 }
 
@@ -52,7 +53,7 @@ pub(super) struct Way {
 pub(super) enum Leaving {
     /// A message to the broker.
     Message(Message),
-    /// News for the desk, the broadcast and the other outputs in [`feeds`](crate::feeds).
+    /// News for the desk, the broadcast and the other outputs in [`feeds`](crate::outputs::feeds).
     News(HeldNews),
     /// The answer to a command.
     Answer(Asker, Answer),

@@ -18,7 +18,7 @@ use super::numbers::Numbers;
 use super::start;
 use super::storage::Storage;
 use crate::journal::{Input, InputsFile, Journal, JournalError, Run, digest_of};
-use crate::output::mqtt::Outbox;
+use crate::outputs::mqtt::Outbox;
 use crate::progress::Progress;
 use crate::system_time::LiveTime;
 

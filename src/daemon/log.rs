@@ -12,7 +12,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry};
 
 use crate::config::Config;
-use crate::output::status;
+use crate::outputs::status;
 use crate::shown::LogLines;
 
 /// What is logged, for a process that logs; it can change.

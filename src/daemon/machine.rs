@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use tokio::sync::watch;
 
-use crate::output::mqtt::{Disk, Machine};
+use crate::outputs::mqtt::{Disk, Machine};
 
 /// What the thread has seen last. Cheap to clone; nobody waits for the thread, which waits for disks.
 #[derive(Debug, Clone)]

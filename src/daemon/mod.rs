@@ -14,7 +14,6 @@ mod delays;
 mod desk;
 mod gate;
 mod greeting;
-mod http;
 mod keeper;
 pub(crate) mod lock;
 mod log;
@@ -52,12 +51,16 @@ use tokio::sync::mpsc;
 
 use crate::config::Config;
 use crate::exit::Stop;
-use crate::feeds::{FeedSettings, Feeds, ToHall};
 use crate::journal::Journal;
-use crate::output::broadcast::EventFacts;
-use crate::output::mqtt::{Courier, MqttConfig, Outbox};
-use crate::output::reports::Reports;
-use crate::output::status::Question;
+use crate::kept::Archive;
+use crate::outputs::broadcast::EventFacts;
+use crate::outputs::desk::InHall;
+use crate::outputs::feeds::Feeds;
+use crate::outputs::mqtt::{Courier, MqttConfig, Outbox};
+use crate::outputs::shared::reports::Reports;
+use crate::outputs::shared::to_hall::ToHall;
+use crate::outputs::status::Question;
+use crate::outputs::status::task as http;
 use crate::progress::Progress;
 use crate::system_time::{self, LiveTime, moment, wall_time};
 use beginning::{PendingLock, Preparation, Prepared};
@@ -121,7 +124,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     if let Some(address) = config.http {
         http::serve(address, ask.clone(), Arc::clone(&starts));
     }
-    let settings = FeedSettings::of(&config);
+    let settings = config.outputs(Some(InHall::new(config.pairing_files(), Archive::of(&config))));
     let facts = EventFacts::of(&config.event);
     let (setups, set_up) = mpsc::channel(commands::WAITING);
     let to_hall = ToHall {

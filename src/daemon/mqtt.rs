@@ -14,7 +14,7 @@ use super::pairings::Pairings;
 use super::start::Beginning;
 use crate::config::Config;
 use crate::journal::{Journal, Unsent};
-use crate::output::mqtt::{
+use crate::outputs::mqtt::{
     BoardView, DaemonHealth, LineHealth, Message, MqttConfig, Outbox, Prefix, Publisher,
 };
 

@@ -13,7 +13,7 @@ use super::log;
 use super::patience::beside;
 use crate::config::{Config, ConfigError, KnownBy, NamedBoard};
 use crate::journal::Run;
-use crate::output::broadcast::EventFacts;
+use crate::outputs::broadcast::EventFacts;
 
 /// Waits for SIGHUP, and reads the file.
 #[derive(Debug)]

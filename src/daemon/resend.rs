@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::patience::beside;
 use crate::config::Config;
 use crate::journal::Journal;
-use crate::output::mqtt::{Message, Outbox, Prefix, Received, is_level_of};
+use crate::outputs::mqtt::{Message, Outbox, Prefix, Received, is_level_of};
 
 /// Answers those who ask for events.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use kiebitz_game::position::Seen;
 use kiebitz_hardware::Timestamp;
 
 use super::pairings::Pairings;
-use crate::feeds::Feeds;
-use crate::output::mqtt::payload::ClockPicture;
-use crate::output::sight::{Levers, Sight};
+use crate::clock::ClockPicture;
+use crate::outputs::feeds::Feeds;
+use crate::outputs::shared::sight::{Levers, Sight};
 
 /// Shows those of these names to who wants to see them.
 pub(super) fn show<'n>(

@@ -6,9 +6,9 @@ use kiebitz_game::laws::Severity;
 use kiebitz_hardware::Timestamp;
 
 use super::machine::MachineWatch;
-use crate::output::mqtt::{ConnectionState, DaemonHealth, DeliveryState, LineHealth, Outbox, StorageState};
-use crate::output::reports::{BROKER, Reports};
-use crate::output::status::{BoardStatus, GameStatus, Status};
+use crate::outputs::mqtt::{ConnectionState, DaemonHealth, DeliveryState, LineHealth, Outbox, StorageState};
+use crate::outputs::shared::reports::{BROKER, Reports};
+use crate::outputs::status::{BoardStatus, GameStatus, Status};
 
 /// What is beside the boards.
 #[derive(Debug)]

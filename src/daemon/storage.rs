@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kiebitz_hardware::Timestamp;
 use tokio::sync::watch;
 
-use crate::output::mqtt::{Keeping, StorageState};
+use crate::outputs::mqtt::{Keeping, StorageState};
 
 /// Cheap to clone; all parts of the daemon write to the same.
 #[derive(Debug, Clone, Default)]

@@ -6,7 +6,7 @@ use kiebitz_game::command::{Answer, Command, Order};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use crate::feeds::{Answered, Setup, Unanswered};
+use crate::outputs::shared::to_hall::{Answered, Setup, Unanswered};
 use crate::system_time::Moment;
 
 /// A board: its hall, and the level in its topics.

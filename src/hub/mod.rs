@@ -20,12 +20,13 @@ use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
+use crate::clock::ClockPicture;
 use crate::config::Config;
 use crate::exit::Stop;
-use crate::feeds::{FeedSettings, Feeds, Setup, ToHall, Unanswered};
-use crate::output::broadcast::EventFacts;
-use crate::output::mqtt::payload::ClockPicture;
-use crate::output::mqtt::{Heard, Prefix, Subscriber};
+use crate::outputs::broadcast::EventFacts;
+use crate::outputs::feeds::Feeds;
+use crate::outputs::mqtt::{Heard, Prefix, Subscriber};
+use crate::outputs::shared::to_hall::{Setup, ToHall, Unanswered};
 use crate::system_time::{LiveTime, Moment, Now, Step, moment};
 use crate::tournament::files::PairingFiles;
 use crate::tournament::watch::{self, Read};
@@ -50,7 +51,7 @@ pub(crate) async fn run(config: Config) -> Result<()> {
     let Some(broker) = config.mqtt.clone() else {
         bail!("a hub listens to a broker: write `[mqtt]` and `url = \"mqtt://HOST\"` into the configuration");
     };
-    let settings = FeedSettings::of(&config).of_hub();
+    let settings = config.outputs(None);
     if !settings.is_any() {
         bail!(
             "a hub publishes what it hears: write `[publish]`, `[desk]`, `[lichess]`, `[[webhook]]` or `[[alarm]]` into the configuration (docs/halls.md)"

@@ -5,8 +5,8 @@ use kiebitz_game::position::Seen;
 use serde::Deserialize;
 use shakmaty::Board;
 
-use crate::output::mqtt::payload::ClockPicture;
-use crate::output::sight::{Levers, Sight};
+use crate::clock::ClockPicture;
+use crate::outputs::shared::sight::{Levers, Sight};
 
 /// What was heard of a board last.
 #[derive(Debug, Default)]

@@ -9,10 +9,12 @@ mod stretch;
 mod watched;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::events::{Event, EventKind, LIVE_STREAM};
+use kiebitz_game::hall::Roster;
 use kiebitz_hardware::Timestamp;
 
 use crate::config::Config;
@@ -20,12 +22,18 @@ use crate::journal::{GameEntry, Journal, JournaledEvent};
 pub(crate) use listed::Listed;
 pub(crate) use stretch::{Chain, Recorded, Stretch, Unrecorded};
 
+/// Where the games of a configuration are kept, for those who open it again and again.
+#[derive(Debug, Clone)]
+pub(crate) struct Archive(Arc<Config>);
+
 /// The games that the journal of a configuration keeps.
 #[derive(Debug)]
 pub(crate) struct KeptGames {
     journal: Journal,
     file: PathBuf,
     recordings: PathBuf,
+    /// What boards are called and what is played on them, where the journal does not say what was then.
+    roster: Roster,
 }
 
 /// One of them.
@@ -47,6 +55,17 @@ pub(crate) struct Connections {
 /// At most this many games are named if the one asked for does not exist.
 const NAMED: usize = 5;
 
+impl Archive {
+    pub(crate) fn of(config: &Config) -> Self {
+        Self(Arc::new(config.clone()))
+    }
+
+    /// Opens it, as [`KeptGames::open`] does.
+    pub(crate) fn open(&self) -> Result<KeptGames> {
+        KeptGames::open(&self.0)
+    }
+}
+
 impl KeptGames {
     /// Opens the journal to read it; none is made where there is none.
     pub(crate) fn open(config: &Config) -> Result<Self> {
@@ -65,6 +84,7 @@ impl KeptGames {
             journal,
             file,
             recordings,
+            roster: config.roster(),
         })
     }
 

@@ -12,8 +12,8 @@ use kiebitz_game::events::{Event, EventKind, ExplainedEvent, LIVE_STREAM, rfc333
 use kiebitz_game::hall::{self, Names};
 
 use super::{KeptGame, KeptGames, Recorded, Stretch};
+use crate::clock::ClockPicture;
 use crate::config::Config;
-use crate::output::mqtt::payload::ClockPicture;
 use crate::replay::Replay;
 use reading::Reading;
 
@@ -68,14 +68,9 @@ const MAX_MOMENTS: usize = 20_000;
 
 impl KeptGames {
     /// A game as its recording shows it. Where `is_wanted` becomes false, nobody needs it any more.
-    pub(crate) fn watched(
-        &self,
-        game: &KeptGame,
-        config: &Config,
-        is_wanted: impl Fn() -> bool,
-    ) -> Result<Watched> {
+    pub(crate) fn watched(&self, game: &KeptGame, is_wanted: impl Fn() -> bool) -> Result<Watched> {
         let recorded = Recorded::of(self, game)?;
-        let names = self.names(game, config);
+        let names = self.names(game);
         let commands = self.commands(game, recorded.connected)?;
         let replay = Replay::new(recorded.open()?, LIVE_STREAM)?;
         let mut replay = replay.named(names).with_commands(&commands);
@@ -88,13 +83,13 @@ impl KeptGames {
         watching.end()
     }
 
-    /// What boards were called and what was played on them when a game began, as far as the journal has it; else by `config`.
-    fn names(&self, game: &KeptGame, config: &Config) -> Names {
+    /// What boards were called and what was played on them when a game began, as far as the journal has it; else by the configuration.
+    fn names(&self, game: &KeptGame) -> Names {
         // What the table says of them may be damaged: that alone is no reason to show nothing.
         let runs = self.journal.all_runs().unwrap_or_default();
         let then = runs.iter().rfind(|run| run.began <= game.entry.started);
         let then = then.and_then(|run| Config::parse("journal".as_ref(), &run.config).ok());
-        Names::RecordedAs(then.as_ref().unwrap_or(config).roster())
+        Names::RecordedAs(then.map_or_else(|| self.roster.clone(), |then| then.roster()))
     }
 
     /// What people entered at the game's board from `since` on.

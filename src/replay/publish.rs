@@ -8,7 +8,7 @@ use kiebitz_game::hall::Board;
 use kiebitz_hardware::Timestamp;
 use tokio::time::timeout;
 
-use crate::output::mqtt::{BoardView, ConnectionState, Courier, Message, MqttConfig, Publisher};
+use crate::outputs::mqtt::{BoardView, ConnectionState, Courier, Message, MqttConfig, Publisher};
 use crate::system_time;
 
 /// A connection to a broker.

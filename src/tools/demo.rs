@@ -18,8 +18,8 @@ use kiebitz_game::laws::{IncidentKind, Severity};
 
 use crate::Exit;
 use crate::exit::Stop;
-use crate::output::mqtt::Message;
-use crate::output::terminal::Pen;
+use crate::outputs::mqtt::Message;
+use crate::outputs::terminal::Pen;
 use crate::replay::publish::Connection;
 use crate::system_time::{Pace, Speed};
 use broker::Broker;
@@ -154,7 +154,7 @@ async fn give(
     );
     match venue {
         Venue::Screen { .. } => {
-            let mut screen = crate::output::terminal::Screen::enter(io::stdout())?;
+            let mut screen = crate::outputs::terminal::Screen::enter(io::stdout())?;
             for act in ACTS {
                 stage.begin(&act);
                 play(&act, demo.speed, connection, (&mut pages, &mut parts), |scene| {

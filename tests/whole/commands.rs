@@ -235,7 +235,7 @@ fn notes_and_claims_do_not_reach_the_public() {
     }
     let record = record.expect("a game");
     assert_eq!(record.notes[0].text, "a secret");
-    let shown = kiebitz::output::pgn::public_pgn(&record);
+    let shown = kiebitz::outputs::pgn::public_pgn(&record);
     assert!(!shown.contains("secret") && shown.contains("Qc7#"), "{shown}");
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Cursor;
 
-use kiebitz::output::mqtt::{ConnectionState, MqttConfig, Outbox};
+use kiebitz::outputs::mqtt::{ConnectionState, MqttConfig, Outbox};
 use rumqttc::v5::mqttbytes::v5::Publish;
 use serde_json::json;
 
@@ -285,7 +285,7 @@ async fn daemon_publishes_its_boards_again_after_an_outage() {
     let config = MqttConfig::from_url("mqtt://localhost")
         .expect("a URL")
         .with_daemon("pi");
-    let mut boards = kiebitz::output::mqtt::Publisher::new(&config, "live", now).expect("a host name");
+    let mut boards = kiebitz::outputs::mqtt::Publisher::new(&config, "live", now).expect("a host name");
     let announced = boards.announce(now, vec!["board-1".to_owned()], None);
     publisher.publish(&[announced.into_iter().collect()]);
     publisher.drained().await;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kiebitz::output::mqtt::{Backlog, BoardView, Message, MqttConfig, Outbox, Prefix, Projection};
+use kiebitz::outputs::mqtt::{Backlog, BoardView, Message, MqttConfig, Outbox, Prefix, Projection};
 use kiebitz::replay::Replay;
 use kiebitz::system_time::LiveTime;
 use kiebitz_hardware::Timestamp;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use kiebitz::journal::Journal;
-use kiebitz::output::mqtt::{Backlog, BacklogEvent, ConnectionState, Message, Prefix};
+use kiebitz::outputs::mqtt::{Backlog, BacklogEvent, ConnectionState, Message, Prefix};
 use kiebitz::system_time::LiveTime;
 use kiebitz_game::events::{Event, EventKind};
 use rumqttc::v5::mqttbytes::v5::Publish;

@@ -1,7 +1,7 @@
 //! Programs that read PGN, on the games of all captures.
 //!
 //! python-chess comes from PyPI, where tests do not go: what the strictest of them demands is checked on every PGN in
-//! src/output/pgn/tests.
+//! src/outputs/pgn/tests.
 
 use std::io::Write;
 use std::ops::ControlFlow;

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::config::{Alarm, AlarmTo, Config, Desk, Lichess, Publish, Sent, Webhook};
-use crate::output::mqtt::MqttConfig;
+use crate::outputs::mqtt::MqttConfig;
 
 /// What is told of each place, if anything is configured.
 pub(super) fn lines(config: &Config) -> Vec<(&'static str, String)> {

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use rustix::fs::Access;
 
 use crate::config::{Config, KnownBy, NamedBoard};
-use crate::output::mqtt::MqttConfig;
+use crate::outputs::mqtt::MqttConfig;
 
 /// So long a name may take to be looked up.
 const MAX_LOOKUP: Duration = Duration::from_secs(3);

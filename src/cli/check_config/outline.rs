@@ -7,7 +7,7 @@ use kiebitz_game::laws::{Mode, Regulations};
 
 use super::broadcast;
 use crate::config::{Config, Journal, KnownBy, LiveChess, NamedBoard, PortMode, Recorder};
-use crate::output::mqtt::MqttConfig;
+use crate::outputs::mqtt::MqttConfig;
 
 /// What nobody has written is marked with this.
 const DEFAULT: &str = " (default)";

@@ -8,8 +8,8 @@ use shakmaty::{Board, Square};
 use super::board::BoardChange;
 use super::report::{BatteryReport, BoardReport, ClockReport, PortReport};
 use super::trouble::TroubleReport;
-use crate::output::sheet::{self, piece_name};
-use crate::output::wrap;
+use crate::outputs::shared::wrap;
+use crate::outputs::sheet::{self, piece_name};
 
 /// A port and what is on it, with a paragraph for each board and trouble.
 pub(super) fn block(report: &PortReport) -> Vec<String> {

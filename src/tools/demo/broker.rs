@@ -4,7 +4,7 @@
 use anyhow::Context;
 use anyhow::Result;
 
-use crate::output::mqtt::MqttConfig;
+use crate::outputs::mqtt::MqttConfig;
 
 /// Runs until it is dropped.
 #[derive(Debug)]

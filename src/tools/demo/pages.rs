@@ -7,12 +7,15 @@ use super::part::Part;
 
 #[cfg(target_os = "linux")]
 use {
-    crate::config::{self, Config},
+    crate::clock::ClockPicture,
+    crate::config::{self, Config, Publish},
     crate::daemon::sights::sight,
-    crate::feeds::{FeedSettings, Feeds, Role, Setup, ToHall, user_line},
     crate::journal::Journal,
-    crate::output::broadcast::EventFacts,
-    crate::output::mqtt::payload::ClockPicture,
+    crate::kept::Archive,
+    crate::outputs::broadcast::EventFacts,
+    crate::outputs::desk::{InHall, Role, user_line},
+    crate::outputs::feeds::Feeds,
+    crate::outputs::shared::to_hall::{Setup, ToHall},
     crate::system_time::wall_time,
     anyhow::Context,
     kiebitz_game::command::Answer,
@@ -82,20 +85,17 @@ fn free(usual: u16) -> Option<SocketAddr> {
     free(usual).or_else(|_| free(0)).ok()
 }
 
-/// The configuration with a desk at that address, whose users are in a file in that folder.
+/// A desk at that address, whose users are in a file in that folder.
 #[cfg(target_os = "linux")]
-fn desk(listen: SocketAddr, folder: &Path, config: Config) -> Result<Config> {
+fn desk(listen: SocketAddr, folder: &Path) -> Result<config::Desk> {
     let users_file = folder.join("users");
     let (name, password) = LOGIN;
     let line = user_line(name, Role::Operator, password)?;
     fs::write(&users_file, line + "\n").with_context(|| format!("cannot write {}", users_file.display()))?;
-    Ok(Config {
-        desk: Some(config::Desk {
-            listen,
-            users_file,
-            user_header: None,
-        }),
-        ..config
+    Ok(config::Desk {
+        listen,
+        users_file,
+        user_header: None,
     })
 }
 
@@ -113,13 +113,13 @@ impl Pages {
         let mut config = Config::default();
         config.daemon.state_directory = Some(folder.0.clone());
         let journal = Journal::open(&config.journal_file())?;
-        let desk = free(DESK).map(|address| desk(address, &folder.0, config));
-        let desk = desk.transpose()?;
+        let desk = free(DESK).map(|address| desk(address, &folder.0));
+        config.desk = desk.transpose()?;
+        config.publish = wall.map(Publish::serving);
         let named = |address: SocketAddr| format!("http://{address}/");
         let (name, password) = LOGIN;
         let of_wall = wall.map(|address| format!("In a browser: {}", named(address)));
-        let of_desk = desk.as_ref().and_then(|config| config.desk.as_ref());
-        let of_desk = of_desk.map(|desk| {
+        let of_desk = config.desk.as_ref().map(|desk| {
             format!(
                 "The arbiter's desk: {} (name {name}, password {password})",
                 named(desk.listen)
@@ -130,7 +130,8 @@ impl Pages {
             ..EventFacts::default()
         };
         let (sender, setups) = mpsc::channel(1);
-        let settings = FeedSettings::showing(wall, desk);
+        let in_hall = InHall::new(config.pairing_files(), Archive::of(&config));
+        let settings = config.outputs(Some(in_hall));
         let (mut feeds, _) = Feeds::start(settings, &facts, ToHall::of_commands(sender));
         feeds.pair(wall_time(), Arc::default());
         Ok(Self {

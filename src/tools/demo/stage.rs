@@ -11,9 +11,9 @@ use shakmaty::Bitboard;
 
 use super::broker::Broker;
 use super::{Act, Speed};
-use crate::output::mqtt::Message;
-use crate::output::terminal::{self, Line, Pen, Scene};
-use crate::output::wrap::wrapped;
+use crate::outputs::mqtt::Message;
+use crate::outputs::shared::wrap::wrapped;
+use crate::outputs::terminal::{self, Line, Pen, Scene};
 
 /// Everything on the screen.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl Stage {
             let moves = game.moves.len().div_ceil(2);
             self.outcome = Some(format!(
                 "{}, in {moves} moves.",
-                crate::output::sheet::result_text(game)
+                crate::outputs::sheet::result_text(game)
             ));
         }
         self.caption = act.caption;

@@ -1,0 +1,146 @@
+//! Times as every output writes them, so that no two of them differ by a second.
+
+use core::time::Duration;
+
+use kiebitz_game::clock::ClockFace;
+use kiebitz_game::events::{Clock, Flag, color, rfc3339_option, time_or_null};
+use kiebitz_hardware::Timestamp;
+use serde::{Deserialize, Serialize};
+use shakmaty::Color;
+
+/// What the clock shows. A client counts down the running side by itself from `as_of`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockPicture {
+    /// White's time; `None` without a clock, or before White's side of it is known.
+    pub white_ms: Option<u64>,
+    /// Black's time.
+    pub black_ms: Option<u64>,
+    /// white, black, or `None` when nobody's time runs.
+    #[serde(with = "color::option")]
+    pub running: Option<Color>,
+    /// Whose flag is shown as fallen: white, black, both; absent while none is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub flag: Option<Flag>,
+    /// Arrival of the reading.
+    #[serde(serialize_with = "rfc3339_option", deserialize_with = "time_or_null")]
+    pub as_of: Option<Timestamp>,
+}
+
+/// The largest difference from a client's own count that is not published. The board reports whole seconds, up to a
+/// second late: only beyond this was a clock set or corrected.
+const MAX_DRIFT: Duration = Duration::from_secs(2);
+
+impl ClockPicture {
+    /// Of what the clock shows.
+    #[must_use]
+    pub fn new(face: Option<ClockFace>) -> Self {
+        face.map_or_else(Self::default, |face| Self::of_reading(face.into(), face.as_of))
+    }
+
+    /// Of a reading of the clock at `as_of`.
+    #[must_use]
+    pub fn of_reading(clock: Clock, as_of: Timestamp) -> Self {
+        Self {
+            white_ms: Some(clock.white_ms),
+            black_ms: Some(clock.black_ms),
+            running: clock.running,
+            flag: clock.flag,
+            as_of: Some(as_of),
+        }
+    }
+
+    /// Whether a client that counts down from this, which was published, shows something other than a new reading.
+    pub(crate) fn differs(&self, reading: &Self) -> bool {
+        let published = self;
+        if published.running != reading.running || published.flag != reading.flag {
+            return true;
+        }
+        let elapsed = match (published.as_of, reading.as_of) {
+            (Some(published), Some(reading)) => reading.saturating_duration_since(published),
+            (None, None) => return false,
+            _ => return true,
+        };
+        let side_differs = |runs: bool, published: Option<u64>, reading: Option<u64>| {
+            let (Some(published), Some(reading)) = (published, reading) else {
+                return published != reading;
+            };
+            if runs {
+                let shown = Duration::from_millis(published).saturating_sub(elapsed);
+                shown.abs_diff(Duration::from_millis(reading)) > MAX_DRIFT
+            } else {
+                published != reading
+            }
+        };
+        side_differs(
+            published.running == Some(Color::White),
+            published.white_ms,
+            reading.white_ms,
+        ) || side_differs(
+            published.running == Some(Color::Black),
+            published.black_ms,
+            reading.black_ms,
+        )
+    }
+}
+
+/// What a clock shows, as h:mm:ss: a part of a second that is left is not shown.
+pub(crate) fn shown(ms: u64) -> String {
+    hours(ms / 1000)
+}
+
+/// The same as hh:mm:ss.
+pub(crate) fn shown_in_full(ms: u64) -> String {
+    let seconds = ms / 1000;
+    format!(
+        "{:02}:{:02}:{:02}",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60
+    )
+}
+
+/// How long a move took, in whole seconds: the board reports the clock two or three times a second, so that the nearest
+/// second is as much as is known.
+pub(crate) const fn taken_seconds(ms: u64) -> u64 {
+    ms.saturating_add(500) / 1000
+}
+
+/// The same as h:mm:ss.
+pub(crate) fn taken(ms: u64) -> String {
+    hours(taken_seconds(ms))
+}
+
+fn hours(seconds: u64) -> String {
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_also_without_a_clock() {
+        let as_of = Timestamp::from_micros(1_789_000_000_000_000);
+        let some = ClockPicture {
+            white_ms: Some(7000),
+            black_ms: Some(8000),
+            running: Some(Color::Black),
+            flag: None,
+            as_of: Some(as_of),
+        };
+        for clock in [some, ClockPicture::default()] {
+            let text = serde_json::to_string(&clock).expect("JSON");
+            let read: ClockPicture = serde_json::from_str(&text).expect("understood");
+            assert_eq!(read, clock);
+        }
+    }
+
+    #[test]
+    fn clocks_count_down_in_whole_seconds_and_moves_take_the_nearest() {
+        assert_eq!(shown(5_400_999), "1:30:00");
+        assert_eq!(shown(59_000), "0:00:59");
+        assert_eq!(taken(59_499), "0:00:59");
+        assert_eq!(taken(3_599_500), "1:00:00");
+        assert_eq!(taken_seconds(u64::MAX), u64::MAX / 1000);
+    }
+}

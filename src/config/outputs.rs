@@ -1,0 +1,37 @@
+//! The outputs that a configuration asks for.
+
+use std::sync::Arc;
+
+use super::Config;
+use crate::outputs::desk::{InHall, Served};
+use crate::outputs::feeds::{FeedSettings, Output};
+use crate::outputs::mqtt::MqttConfig;
+
+impl Config {
+    /// The outputs to be started. `in_hall` is what a desk has beside the boards; a hub, which has them elsewhere, has none.
+    pub(crate) fn outputs(&self, in_hall: Option<InHall>) -> FeedSettings {
+        // Programs know LiveChess from beside the boards.
+        let livechess = self.livechess.as_ref().filter(|_| in_hall.is_some());
+        let desk = self.desk.clone().map(|settings| Served { settings, in_hall });
+        let all = [
+            self.lichess.iter().map(output).collect(),
+            self.publish.iter().map(output).collect(),
+            self.webhooks.iter().map(output).collect(),
+            self.alarms.iter().map(output).collect(),
+            desk.iter().map(output).collect(),
+            livechess.iter().copied().map(output).collect::<Vec<_>>(),
+        ];
+        let usual = self.mqtt.as_ref().map(MqttConfig::public_delay);
+        FeedSettings {
+            outputs: all.into_iter().flatten().collect(),
+            broker: self.mqtt.clone(),
+            language: self.event.language,
+            delay: usual.unwrap_or_default(),
+            notes: self.state_directory(),
+        }
+    }
+}
+
+fn output<T: Output + Clone + 'static>(settings: &T) -> Arc<dyn Output> {
+    Arc::new(settings.clone())
+}

@@ -1,0 +1,12 @@
+//! Alarms: what somebody in the hall has to know now, by phone, by an address, or by a lamp.
+
+#[cfg(target_os = "linux")]
+mod lamp;
+mod projection;
+mod settings;
+#[cfg(target_os = "linux")]
+pub(in crate::outputs) mod task;
+
+pub use projection::AlarmKind;
+pub(crate) use settings::alarms;
+pub use settings::{Alarm, AlarmTo};

@@ -1,0 +1,230 @@
+//! The tables `[[alarm]]`: who is told when somebody is needed.
+
+use std::path::{Path, PathBuf};
+
+use reqwest::Url;
+use serde::{Deserialize, Deserializer};
+use toml::Spanned;
+
+use super::projection::AlarmKind;
+use crate::settings::{Name, Wrong, named, path, required_name, url_of, without_login};
+
+/// Somebody who is told when a person is needed.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Table")]
+pub struct Alarm {
+    /// What it is called in the log and on the status page: the address itself may be a secret.
+    pub name: Name,
+    /// How it is told.
+    pub to: AlarmTo,
+    /// What it is told of; empty: of everything.
+    pub kinds: Vec<AlarmKind>,
+}
+
+/// How an alarm is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AlarmTo {
+    /// By a server of [ntfy](https://ntfy.sh), which tells phones.
+    Ntfy {
+        /// The server's address.
+        server: String,
+        /// What phones have subscribed to.
+        topic: String,
+        /// The file with a token in its first line; `None`: it wants none.
+        token_file: Option<PathBuf>,
+    },
+    /// By POST, as JSON.
+    Webhook {
+        /// The address.
+        url: String,
+        /// The file with a token in its first line; `None`: it wants none.
+        token_file: Option<PathBuf>,
+    },
+    /// By the broker of `[mqtt]`, to a lamp.
+    Lamp {
+        /// The topic; `{board}` and `{table}` in it stand for those of the board: then each has a lamp of its own.
+        topic: String,
+        /// What puts it on.
+        on: String,
+        /// What puts it off.
+        off: String,
+    },
+}
+
+impl AlarmTo {
+    /// The file with the token, if there is one.
+    #[must_use]
+    pub fn token_file(&self) -> Option<&Path> {
+        match self {
+            Self::Ntfy { token_file, .. } | Self::Webhook { token_file, .. } => token_file.as_deref(),
+            Self::Lamp { .. } => None,
+        }
+    }
+}
+
+/// The table as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    #[serde(deserialize_with = "required_name")]
+    name: Name,
+    send: Sent,
+    url: Option<String>,
+    #[serde(default, deserialize_with = "path")]
+    token_file: Option<PathBuf>,
+    topic: Option<String>,
+    on: Option<String>,
+    off: Option<String>,
+    #[serde(default, deserialize_with = "kinds")]
+    kinds: Vec<AlarmKind>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Sent {
+    Ntfy,
+    Webhook,
+    Mqtt,
+}
+
+fn kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<AlarmKind>, D::Error> {
+    let kinds = Vec::<AlarmKind>::deserialize(deserializer)?;
+    if kinds.is_empty() {
+        let wrong = "this would be an alarm of nothing: leave `kinds` out to be told of everything";
+        return Err(serde::de::Error::custom(wrong));
+    }
+    Ok(kinds)
+}
+
+impl TryFrom<Table> for Alarm {
+    type Error = &'static str;
+
+    fn try_from(table: Table) -> Result<Self, Self::Error> {
+        let is_of_lamp = table.topic.is_some() || table.on.is_some() || table.off.is_some();
+        let is_of_address = table.url.is_some() || table.token_file.is_some();
+        if table.send == Sent::Mqtt && is_of_address {
+            return Err("`url` and `token_file` are for \"ntfy\" and \"webhook\": a lamp has a `topic`");
+        }
+        if table.send != Sent::Mqtt && is_of_lamp {
+            return Err("`topic`, `on` and `off` are for \"mqtt\": this has a `url`");
+        }
+        let url = || without_login(&table.url.unwrap_or_default());
+        let to = match table.send {
+            Sent::Ntfy => {
+                let (server, topic) = ntfy(&url()?).ok_or(
+                    "this must be a topic of an ntfy server, as in \"https://ntfy.sh/a-name-that-nobody-guesses\"",
+                )?;
+                AlarmTo::Ntfy {
+                    server,
+                    topic,
+                    token_file: table.token_file,
+                }
+            }
+            Sent::Webhook => AlarmTo::Webhook {
+                url: url()?,
+                token_file: table.token_file,
+            },
+            Sent::Mqtt => AlarmTo::Lamp {
+                topic: table
+                    .topic
+                    .filter(|topic| is_topic(topic))
+                    .ok_or("a lamp has a `topic` without + and #, as in \"zigbee2mqtt/lamp-{table}/set\"")?,
+                on: table.on.unwrap_or_else(|| "ON".to_owned()),
+                off: table.off.unwrap_or_else(|| "OFF".to_owned()),
+            },
+        };
+        Ok(Self {
+            name: table.name,
+            to,
+            kinds: table.kinds,
+        })
+    }
+}
+
+/// The alarms. A lamp needs a broker.
+pub(crate) fn alarms(text: &str, tables: Vec<Spanned<Alarm>>, has_broker: bool) -> Result<Vec<Alarm>, Wrong> {
+    let dark = |table: &&Spanned<Alarm>| matches!(table.as_ref().to, AlarmTo::Lamp { .. });
+    if let Some(lamp) = tables.iter().find(dark).filter(|_| !has_broker) {
+        let why = "a lamp is told by the broker of `[mqtt]`, and there is no such table";
+        return Err(Wrong::new(lamp.span(), why));
+    }
+    named(text, tables, |alarm| &alarm.name)
+}
+
+/// The server and the topic of an address.
+fn ntfy(url: &str) -> Option<(String, String)> {
+    let mut url: Url = url_of(url)?;
+    let topic = url.path().trim_matches('/').to_owned();
+    let is_one = !topic.is_empty()
+        && topic
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    if !is_one || url.query().is_some() {
+        return None;
+    }
+    url.set_path("/");
+    Some((url.into(), topic))
+}
+
+/// Whether something can be published there (MQTT 5, section 4.7).
+fn is_topic(topic: &str) -> bool {
+    !topic.is_empty()
+        && topic.len() <= 1000
+        && !topic.starts_with('$')
+        && !topic.contains(|c: char| c.is_control() || matches!(c, '+' | '#'))
+}
+
+#[cfg(test)]
+mod tests {
+    use kiebitz_game::laws::IncidentKind;
+
+    use super::*;
+
+    fn read(rest: &str) -> Result<Alarm, toml::de::Error> {
+        toml::from_str(&format!("name = \"phone\"\n{rest}"))
+    }
+
+    #[test]
+    fn an_alarm_goes_to_a_phone_an_address_or_a_lamp() {
+        let phone = read("send = \"ntfy\"\nurl = \"https://ntfy.sh/open-2026_x\"").expect("an alarm");
+        let AlarmTo::Ntfy { server, topic, .. } = phone.to else {
+            panic!("{phone:?}")
+        };
+        assert_eq!((&*server, &*topic), ("https://ntfy.sh/", "open-2026_x"));
+        assert!(phone.kinds.is_empty());
+        let kinds = "kinds = [\"illegal_move\", \"draw\", \"output\"]";
+        let address = read(&format!(
+            "send = \"webhook\"\nurl = \"http://10.0.0.7/alarm\"\n{kinds}"
+        ));
+        assert_eq!(
+            address.expect("an alarm").kinds,
+            [
+                AlarmKind::Incident(IncidentKind::IllegalMove),
+                AlarmKind::Draw,
+                AlarmKind::Output
+            ]
+        );
+        let lamp = read("send = \"mqtt\"\ntopic = \"cmnd/lamp-{table}/POWER\"").expect("an alarm");
+        let AlarmTo::Lamp { on, off, .. } = lamp.to else {
+            panic!("{lamp:?}")
+        };
+        assert_eq!((&*on, &*off), ("ON", "OFF"));
+        for wrong in [
+            "",
+            "send = \"ntfy\"",
+            "send = \"ntfy\"\nurl = \"https://ntfy.sh/\"",
+            "send = \"ntfy\"\nurl = \"https://ntfy.sh/a/b\"",
+            "send = \"ntfy\"\nurl = \"https://me:secret@ntfy.sh/a\"",
+            "send = \"ntfy\"\nurl = \"https://ntfy.sh/a\"\ntopic = \"a\"",
+            "send = \"webhook\"\nurl = \"ftp://club.example/\"",
+            "send = \"mqtt\"",
+            "send = \"mqtt\"\ntopic = \"a/+\"",
+            "send = \"mqtt\"\ntopic = \"a\"\nurl = \"https://ntfy.sh/a\"",
+            "send = \"bell\"\nurl = \"https://ntfy.sh/a\"",
+            "send = \"webhook\"\nurl = \"http://a/\"\nkinds = []",
+            "send = \"webhook\"\nurl = \"http://a/\"\nkinds = [\"earthquake\"]",
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Tells somebody when a person is needed: a phone by ntfy, an address by POST, or a lamp.
+//!
+//! What was told is noted in a file, so that a restart raises nothing twice and clears what is over. What came and went
+//! while nobody could be told is not told any more.
+
+use core::time::Duration;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use kiebitz_game::events::time_text;
+use kiebitz_game::laws::{Language, Severity, word};
+use kiebitz_hardware::Timestamp;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::lamp::Lamp;
+use super::projection::{Alarms, Change};
+use super::settings::{Alarm, AlarmTo};
+use crate::outputs::feeds::{News, Output, Starting};
+use crate::outputs::mqtt::MqttConfig;
+use crate::outputs::shared::address::{Address, Refused};
+use crate::outputs::shared::notes;
+use crate::outputs::shared::reports::Reports;
+use crate::system_time::wall_time;
+
+impl Output for Alarm {
+    fn start(&self, starting: &mut Starting) {
+        let told = starting.follow();
+        let around = Around {
+            language: starting.language,
+            notes: starting.notes.clone(),
+            broker: starting.broker.clone(),
+            reports: starting.reports.clone(),
+        };
+        starting.spawn(follow(self.clone(), around, told));
+    }
+
+    fn secrets(&self) -> Vec<&Path> {
+        self.to.token_file().into_iter().collect()
+    }
+}
+
+/// What the tasks of all alarms share.
+#[derive(Debug, Clone)]
+struct Around {
+    language: Language,
+    /// The folder of the notes.
+    notes: PathBuf,
+    broker: Option<MqttConfig>,
+    reports: Reports,
+}
+
+/// Follows what happens until nothing does any more.
+async fn follow(settings: Alarm, around: Around, mut told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>) {
+    let Some(mut teller) = Teller::new(settings, around) else {
+        return;
+    };
+    let mut waits_until: Option<Instant> = None;
+    loop {
+        tokio::select! {
+            biased;
+            news = told.recv() => {
+                let Some((now, news)) = news else { break };
+                teller.hear(now, &news);
+            }
+            () = teller.way.turn() => {}
+            () = sleep_until(waits_until) => waits_until = None,
+        }
+        loop {
+            while let Ok((now, news)) = told.try_recv() {
+                teller.hear(now, &news);
+            }
+            if waits_until.is_some() {
+                break;
+            }
+            match teller.tell().await {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(pause) => waits_until = Some(Instant::now() + pause),
+            }
+        }
+    }
+    while let Ok(true) = teller.tell().await {}
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => core::future::pending().await,
+    }
+}
+
+/// How somebody is told.
+enum Way {
+    /// The topic, and the server.
+    Ntfy(String, Address),
+    Webhook(Address),
+    Lamp(Lamp),
+}
+
+struct Teller {
+    output: String,
+    way: Way,
+    alarms: Alarms,
+    /// `None`: nothing was heard yet.
+    now: Option<Timestamp>,
+    language: Language,
+    notes: PathBuf,
+    reports: Reports,
+}
+
+impl Teller {
+    fn new(settings: Alarm, around: Around) -> Option<Self> {
+        let output = format!("alarm {}", settings.name);
+        let address = |url, token_file| Address::new(output.clone(), url, token_file);
+        let way = match settings.to {
+            AlarmTo::Ntfy {
+                server,
+                topic,
+                token_file,
+            } => Way::Ntfy(topic, address(server, token_file)),
+            AlarmTo::Webhook { url, token_file } => Way::Webhook(address(url, token_file)),
+            // The configuration has no lamp without a broker.
+            AlarmTo::Lamp { topic, on, off } => Way::Lamp(Lamp::new(
+                around.broker?,
+                &output,
+                (topic, on, off),
+                around.reports.clone(),
+            )),
+        };
+        let notes = around.notes.join(format!("alarm-{}.json", settings.name));
+        around.reports.expect(&output);
+        Some(Self {
+            alarms: Alarms::new(around.language, &settings.kinds, notes::read(&notes)),
+            output,
+            way,
+            now: None,
+            language: around.language,
+            notes,
+            reports: around.reports,
+        })
+    }
+
+    fn hear(&mut self, now: Timestamp, news: &News) {
+        self.now = self.now.max(Some(now));
+        match news {
+            News::SetForward(by) => self.alarms.set_forward(now, *by),
+            News::Events(events) => events.iter().for_each(|event| self.alarms.take(event)),
+            News::Past(board, events) => self.alarms.resume(board, events),
+            News::Tick => {
+                let mut outputs = self.reports.all();
+                // Who cannot be told needs not be told that.
+                outputs.remove(&self.output);
+                self.alarms.look(now, &outputs);
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells what is next, if anything is. Returns whether something was, or how long to wait if it was not taken.
+    async fn tell(&mut self) -> Result<bool, Duration> {
+        let Some(now) = self.now else { return Ok(false) };
+        let change = self.alarms.changes(now).into_iter().next();
+        let is_any = change.is_some();
+        if let Some(change) = change {
+            self.bring(now, &change).await?;
+            self.alarms.note(change);
+            if let Err(error) = notes::write(&self.notes, self.alarms.told()) {
+                let notes = self.notes.display();
+                tracing::warn!("{notes} cannot be written: {error}; after the next start alarms come again");
+            }
+        }
+        if let Way::Lamp(lamp) = &mut self.way {
+            lamp.show(&self.alarms);
+        }
+        Ok(is_any)
+    }
+
+    async fn bring(&mut self, now: Timestamp, change: &Change) -> Result<(), Duration> {
+        let (address, body) = match &mut self.way {
+            Way::Ntfy(topic, address) => (address, for_ntfy(topic, change, self.language)),
+            Way::Webhook(address) => (address, for_programs(change, now)),
+            // It shows what there is.
+            Way::Lamp(_) => return Ok(()),
+        };
+        let body = body.to_string().into_bytes();
+        match address.post(None, "application/json", body).await {
+            Ok(()) => {
+                let did = &change.alarm().1.title;
+                if self.reports.done(&self.output, wall_time(), did.clone()) {
+                    tracing::info!("{} takes alarms again", self.output);
+                }
+                Ok(())
+            }
+            Err(refused) => {
+                let Refused { problem, .. } = &refused;
+                if self.reports.problems(&self.output, vec![problem.clone()]) {
+                    tracing::warn!("{}: {problem}; alarms wait for it", self.output);
+                }
+                Err(address.wait(&refused))
+            }
+        }
+    }
+}
+
+impl Way {
+    /// Something has happened on the way itself.
+    async fn turn(&mut self) {
+        match self {
+            Self::Lamp(lamp) => lamp.turn().await,
+            Self::Ntfy(..) | Self::Webhook(_) => core::future::pending().await,
+        }
+    }
+}
+
+/// What a server of ntfy is posted (<https://docs.ntfy.sh/publish/#publish-as-json>).
+fn for_ntfy(topic: &str, change: &Change, language: Language) -> Value {
+    let (_, alarm) = change.alarm();
+    // From 1 to 5; 3 is what other messages have.
+    let (message, priority, tag) = match change {
+        Change::Raised(..) if alarm.severity >= Severity::Violation => (&*alarm.text, 5, "rotating_light"),
+        Change::Raised(..) => (&*alarm.text, 4, "warning"),
+        Change::Cleared(..) => (word(language, "alarm", "over"), 2, "white_check_mark"),
+    };
+    json!({"topic": topic, "title": alarm.title, "message": message, "priority": priority, "tags": [tag]})
+}
+
+fn for_programs(change: &Change, now: Timestamp) -> Value {
+    let (key, alarm) = change.alarm();
+    let state = match change {
+        Change::Raised(..) => "raised",
+        Change::Cleared(..) => "cleared",
+    };
+    let mut body = json!({"alarm": key, "state": state, "at": time_text(now)});
+    if let (Some(body), Ok(Value::Object(alarm))) = (body.as_object_mut(), serde_json::to_value(alarm)) {
+        body.extend(alarm);
+    }
+    body
+}

@@ -1,0 +1,50 @@
+//! A game as people outside the hall see it.
+
+use kiebitz_game::events::pairing::PairedGame;
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{Event, EventKind};
+use kiebitz_hardware::Timestamp;
+
+/// A game with what its record does not have.
+#[derive(Debug)]
+pub(in crate::outputs) struct Shown {
+    pub(in crate::outputs) record: GameRecord,
+    /// Its round and table.
+    pub(in crate::outputs) paired: PairedGame,
+    /// The board's serial number.
+    pub(in crate::outputs) serial: Option<String>,
+    /// When its first move was made.
+    pub(in crate::outputs) first_move: Option<Timestamp>,
+}
+
+impl Shown {
+    pub(in crate::outputs) fn begin(event: &Event, serial: Option<String>) -> Option<Self> {
+        Some(Self {
+            record: GameRecord::from_started(event)?,
+            paired: PairedGame::begin(event)?,
+            serial,
+            first_move: None,
+        })
+    }
+
+    pub(in crate::outputs) fn apply(&mut self, event: &Event) {
+        self.record.apply(event);
+        self.paired.apply(event);
+        if let EventKind::MoveMade(played) = &event.kind
+            && played.ply == 1
+        {
+            self.first_move = Some(event.at.unwrap_or(event.ts));
+        }
+    }
+
+    /// Its round and its table, as far as they are known.
+    pub(in crate::outputs) fn place(&self) -> (Option<u32>, Option<u32>) {
+        self.paired.place()
+    }
+}
+
+impl AsRef<PairedGame> for Shown {
+    fn as_ref(&self) -> &PairedGame {
+        &self.paired
+    }
+}

@@ -1,0 +1,476 @@
+//! The whole event for people outside the hall: every round with all its games, as PGN and as the JSON tree that relays
+//! and viewers poll.
+//!
+//! It is a projection of the events of all boards and of the event's pairings, the same in the daemon, in the hub and in a
+//! replay. Nothing gets in before its time is [due](crate::outputs::shared::delayed).
+
+mod contents;
+pub(in crate::outputs) mod game;
+pub(in crate::outputs) mod rounds;
+pub(in crate::outputs) mod tree;
+mod wall;
+
+use core::fmt::Write;
+use core::ops::Bound;
+use core::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kiebitz_game::events::pairing::{Entered, TableResults};
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{EndReason, Event, EventKind};
+use kiebitz_game::laws::{DrawnStart, Regulations, TimeControl};
+use kiebitz_hardware::Timestamp;
+
+use super::files::{File, Files};
+use super::page;
+use crate::clock::ClockPicture;
+use crate::outputs::pgn;
+use crate::outputs::shared::delayed::{Delayed, Due};
+use crate::tournament::{Round, Tournament};
+use game::Shown;
+use rounds::Slot;
+
+/// What is known of the event beside its pairings, by the configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct EventFacts {
+    pub(crate) name: Option<String>,
+    pub(crate) site: Option<String>,
+    /// As in the PGN tag.
+    pub(crate) time_control: Option<String>,
+    pub(crate) start: Option<DrawnStart>,
+}
+
+/// An event as people outside the hall see it.
+#[derive(Debug)]
+pub(crate) struct Broadcast {
+    delay: Duration,
+    facts: EventFacts,
+    tournament: Arc<Tournament>,
+    /// The daemon takes up its games after a restart, and watches boards after that.
+    restarts: bool,
+    boards: BTreeMap<String, Board>,
+    /// All games, by their ids.
+    games: BTreeMap<String, Shown>,
+    /// The results that arbiters entered for pairings without a game.
+    results: TableResults,
+    files: Files,
+    /// Those of the page that shows them; none: there is no page.
+    page: Files,
+    /// Rounds in which something has changed since the files were made.
+    changed: BTreeSet<u32>,
+    /// All of them have.
+    all_changed: bool,
+    /// Games as they were last written, by round and table: most of them have not changed.
+    written: BTreeMap<(u32, u32), Written>,
+}
+
+/// A game as it was written.
+#[derive(Debug)]
+struct Written {
+    stamp: Stamp,
+    pgn: Option<Arc<[u8]>>,
+    json: Option<Arc<[u8]>>,
+    /// As the page has it, and its moves.
+    card: String,
+    moves: Option<Arc<[u8]>>,
+}
+
+/// What it was written from, beside the event's own data.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    /// The game, and how often it has changed.
+    game: Option<(String, u64)>,
+    /// The result of a table without a game.
+    entered: Option<Entered>,
+    clock: Option<(ClockPicture, Timestamp)>,
+}
+
+/// A board, with what is held of it.
+#[derive(Debug)]
+struct Board {
+    delayed: Delayed,
+    serial: Option<String>,
+    clock: Option<ClockPicture>,
+    /// The game on it, as far as it is due.
+    game: Option<String>,
+}
+
+impl EventFacts {
+    /// What the configuration says of the event.
+    pub(crate) fn of(regulations: &Regulations) -> Self {
+        Self {
+            name: regulations.event.clone(),
+            site: regulations.site.clone(),
+            time_control: regulations.time_control_text(),
+            start: regulations.drawn_start.clone(),
+        }
+    }
+}
+
+impl Broadcast {
+    /// Of an event without games, in which everything is seen so much later than it happened.
+    pub(crate) fn new(delay: Duration, facts: EventFacts) -> Self {
+        Self {
+            delay,
+            facts,
+            tournament: Arc::default(),
+            restarts: false,
+            boards: BTreeMap::new(),
+            games: BTreeMap::new(),
+            results: TableResults::default(),
+            files: Files::new(),
+            page: Files::new(),
+            changed: BTreeSet::new(),
+            all_changed: true,
+            written: BTreeMap::new(),
+        }
+    }
+
+    /// The page that shows the files is among them.
+    pub(crate) fn bring_page(&mut self) {
+        self.page = page::files();
+        self.all_changed = true;
+    }
+
+    /// Whether the daemon takes up its games after a restart, and watches boards after that.
+    pub(crate) fn restart(&mut self, restarts: bool) {
+        self.all_changed |= self.restarts != restarts;
+        self.restarts = restarts;
+    }
+
+    /// These are the pairings from now on.
+    pub(crate) fn pair(&mut self, tournament: Arc<Tournament>) {
+        self.all_changed |= self.tournament != tournament;
+        self.tournament = tournament;
+    }
+
+    /// The event is called otherwise from now on.
+    pub(crate) fn rename(&mut self, facts: EventFacts) {
+        self.all_changed |= self.facts != facts;
+        self.facts = facts;
+    }
+
+    /// Takes in an event that was published at `at`.
+    pub(crate) fn take(&mut self, at: Timestamp, event: &Event) {
+        let board = self.board(&event.board);
+        if let EventKind::BoardConnected { serial, .. } = &event.kind {
+            // A board that is plugged in again may have another line, not another number.
+            board.serial = serial.clone().or_else(|| board.serial.take());
+        }
+        board.delayed.take(at, event);
+    }
+
+    /// A board has that serial number.
+    pub(crate) fn know(&mut self, board: &str, serial: &str) {
+        self.board(board).serial = Some(serial.to_owned());
+    }
+
+    /// Takes in what the clock beside a board shows at `now`.
+    pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockPicture) {
+        self.board(board).delayed.take_clock(now, clock);
+    }
+
+    /// Goes on at `now` with what the journal has of a board.
+    pub(crate) fn resume(&mut self, now: Timestamp, board: &str, events: &[Event]) {
+        self.board(board).delayed.resume(now, events);
+        self.advance(now);
+    }
+
+    fn board(&mut self, name: &str) -> &mut Board {
+        let delay = self.delay;
+        self.boards.entry(name.to_owned()).or_insert_with(|| Board {
+            delayed: Delayed::by(delay),
+            serial: None,
+            clock: None,
+            game: None,
+        })
+    }
+
+    /// The computer's clock was set forward by `by`: what is held waits as long as it would have.
+    pub(crate) fn set_forward(&mut self, by: Duration) {
+        for board in self.boards.values_mut() {
+            board.delayed.set_forward(by);
+        }
+    }
+
+    /// Takes in what is due by `now`. Returns whether there is something new to be seen.
+    pub(crate) fn advance(&mut self, now: Timestamp) -> bool {
+        for board in self.boards.values_mut() {
+            while let Some(due) = board.delayed.poll(now) {
+                match due {
+                    Due::Event(event) | Due::Earlier(event) => {
+                        self.changed.extend(self.results.apply(&event));
+                        if let Some(begun) = Shown::begin(&event, board.serial.clone()) {
+                            board.game = Some(begun.record.game.clone());
+                            self.games.insert(begun.record.game.clone(), begun);
+                        }
+                        let Some(game) = event.game.as_ref().and_then(|game| self.games.get_mut(game)) else {
+                            continue;
+                        };
+                        // It may be paired otherwise now.
+                        self.changed.extend(round_of(game));
+                        game.apply(&event);
+                        self.changed.extend(round_of(game));
+                    }
+                    Due::Clock(clock) => {
+                        board.clock = Some(clock);
+                        let game = board.game.as_ref().and_then(|game| self.games.get(game));
+                        let live = game.filter(|game| game.record.ended.is_none());
+                        self.changed.extend(live.and_then(round_of));
+                    }
+                }
+            }
+        }
+        self.all_changed || !self.changed.is_empty()
+    }
+
+    /// All files, as they are after the last [`advance`](Self::advance).
+    pub(crate) fn files(&mut self) -> &Files {
+        if !self.all_changed && self.changed.is_empty() {
+            return &self.files;
+        }
+        if self.all_changed {
+            self.written.clear();
+        }
+        let mut written = core::mem::take(&mut self.written);
+        let rounds = self.rounds();
+        let mut files = self.page.clone();
+        for (number, slots) in &rounds {
+            let folder = format!("round-{number}/");
+            if self.all_changed || self.changed.contains(number) {
+                self.put_round(*number, &folder, slots, &mut files, &mut written);
+            } else {
+                let from = (Bound::Included(&*folder), Bound::Unbounded);
+                let of_round = self.files.range::<str, _>(from);
+                let of_round = of_round.take_while(|(path, _)| path.starts_with(&folder));
+                files.extend(of_round.map(|(path, file)| (Arc::clone(path), file.clone())));
+            }
+        }
+        let summary = serde_json::to_vec(&self.summary(&rounds)).unwrap_or_default();
+        files.insert("tournament.json".into(), File::new(summary));
+        let contents = serde_json::to_vec(&self.contents(&rounds)).unwrap_or_default();
+        files.insert("wall.json".into(), File::new(contents));
+        self.files = files;
+        self.written = written;
+        self.changed.clear();
+        self.all_changed = false;
+        &self.files
+    }
+
+    /// All rounds, each in the order of its tables.
+    pub(in crate::outputs) fn rounds(&self) -> BTreeMap<u32, Vec<Slot<'_>>> {
+        rounds::rounds(&self.tournament, self.games.values(), &self.results)
+    }
+
+    /// The game on a board, or the last one.
+    pub(in crate::outputs) fn current(&self, board: &str) -> Option<&GameRecord> {
+        let id = self.boards.get(board)?.game.as_ref()?;
+        self.games.get(id).map(|game| &game.record)
+    }
+
+    /// What is known of the event by its pairings.
+    pub(in crate::outputs) fn tournament(&self) -> &Tournament {
+        &self.tournament
+    }
+
+    /// Where it takes place.
+    pub(in crate::outputs) fn site(&self) -> Option<&str> {
+        self.facts.site.as_deref().or(self.tournament.site.as_deref())
+    }
+
+    fn put_round(
+        &self,
+        number: u32,
+        folder: &str,
+        slots: &[Slot<'_>],
+        files: &mut Files,
+        written: &mut BTreeMap<(u32, u32), Written>,
+    ) {
+        let mut games = Vec::new();
+        let mut put = |name: &str, content: Arc<[u8]>| {
+            files.insert(format!("{folder}{name}").into(), File { content });
+        };
+        for (nth, slot) in (1..).zip(slots) {
+            let entry = written.remove(&(slot.round, slot.table));
+            let entry = self.write(slot, entry);
+            if let Some(pgn) = &entry.pgn {
+                if !games.is_empty() {
+                    games.push(b'\n');
+                }
+                games.extend_from_slice(pgn);
+                put(&format!("game-{nth}.pgn"), Arc::clone(pgn));
+            }
+            if let Some(json) = &entry.json {
+                put(&format!("game-{nth}.json"), Arc::clone(json));
+            }
+            if let Some(moves) = &entry.moves {
+                put(&format!("board-{nth}.json"), Arc::clone(moves));
+            }
+            written.insert((slot.round, slot.table), entry);
+        }
+        let cards = slots
+            .iter()
+            .filter_map(|slot| written.get(&(slot.round, slot.table)));
+        let cards: Vec<&str> = cards.map(|entry| entry.card.as_str()).collect();
+        let date = self.date(number, slots);
+        let index = tree::index(date.as_deref(), slots);
+        let head = wall::Head {
+            round: number,
+            date,
+            time_control: self.time_control(number).map(for_people),
+            matches: wall::matches(slots),
+        };
+        let index = index.to_string().into_bytes();
+        put("index.json", index.into());
+        put("wall.json", wall::round(&head, &cards).into());
+        put("games.pgn", games.into());
+    }
+
+    /// The day of a round: as paired, else when its first game began.
+    fn date(&self, round: u32, slots: &[Slot<'_>]) -> Option<String> {
+        let paired = self.tournament.rounds.get(&round);
+        let paired = paired.and_then(|round| round.date.clone());
+        let begun = || {
+            let games = slots.iter().filter_map(|slot| slot.game);
+            games.map(|game| game.record.started).min()
+        };
+        paired.or_else(|| begun().map(day))
+    }
+
+    /// Writes a game, unless it stands as it was written before.
+    fn write(&self, slot: &Slot<'_>, before: Option<Written>) -> Written {
+        let clock = slot.game.and_then(|game| self.clock_of(game));
+        let stamp = Stamp {
+            game: slot
+                .game
+                .map(|game| (game.record.game.clone(), game.record.revision)),
+            entered: slot.entered.cloned(),
+            clock,
+        };
+        if let Some(before) = before.filter(|before| before.stamp == stamp) {
+            return before;
+        }
+        let of_round = self.tournament.rounds.get(&slot.round);
+        let pgn = self.pgn(of_round, slot).map(|text| text.into_bytes().into());
+        let json = slot
+            .game
+            .map(|game| tree::game(game, clock).to_string().into_bytes().into());
+        let drawn = self.unplayed_start();
+        let start = pgn.is_some().then(|| drawn.as_deref().unwrap_or(pgn::STANDARD));
+        Written {
+            stamp,
+            card: wall::card(slot, start, clock),
+            moves: slot.game.map(|game| wall::moves(&game.record).into()),
+            pgn,
+            json,
+        }
+    }
+
+    /// A game as PGN; `None`: not even its start position is known, so that nobody may know of it yet.
+    fn pgn(&self, of_round: Option<&Round>, slot: &Slot<'_>) -> Option<String> {
+        let id = self.id_of(slot);
+        let known = pgn::OfRound {
+            place: (slot.round, slot.table),
+            id: &id,
+            event: self.name(),
+            site: self.site(),
+            clock: slot.game.and_then(|game| self.clock_of(game)),
+        };
+        if let Some(game) = slot.game {
+            return Some(pgn::broadcast_pgn(&game.record, known));
+        }
+        if self.facts.start == Some(DrawnStart::Chess960(None)) {
+            return None;
+        }
+        let start_fen = self.unplayed_start();
+        let players = slot.players()?;
+        let control = self.time_control(slot.round);
+        Some(pgn::unplayed_pgn(
+            pgn::Unplayed {
+                players: &players,
+                result: slot.result(),
+                // A result in the file of a game that no board has seen is that of one that was not played.
+                reason: slot.entered.map_or(EndReason::Default, |entered| entered.reason),
+                date: of_round.and_then(|round| round.date.as_deref()),
+                time_control: control.as_deref(),
+                start_fen: start_fen.as_deref(),
+            },
+            known,
+        ))
+    }
+
+    /// The start position that was drawn for all games; `None`: the usual one, or nobody knows.
+    fn unplayed_start(&self) -> Option<String> {
+        match &self.facts.start {
+            Some(DrawnStart::Chess960(placement)) => placement
+                .as_ref()
+                .map(|placement| format!("{placement} w KQkq - 0 1")),
+            Some(DrawnStart::Standard) | None => None,
+        }
+    }
+
+    /// What a game is called: by its place, which stays when a name is corrected.
+    fn id_of(&self, slot: &Slot<'_>) -> String {
+        let name = self.name().unwrap_or("kiebitz");
+        let mut id = String::new();
+        for c in name.chars() {
+            if c.is_alphanumeric() {
+                id.extend(c.to_lowercase());
+            } else if !id.is_empty() && !id.ends_with('-') {
+                id.push('-');
+            }
+        }
+        let _ = write!(
+            id,
+            "{}{}.{}",
+            if id.ends_with('-') { "" } else { "-" },
+            slot.round,
+            slot.table
+        );
+        id
+    }
+
+    /// Its name.
+    pub(in crate::outputs) fn name(&self) -> Option<&str> {
+        self.facts.name.as_deref().or(self.tournament.name.as_deref())
+    }
+
+    /// As PGN has it.
+    fn time_control(&self, round: u32) -> Option<String> {
+        let own = self.tournament.time_control(round);
+        let read = own.and_then(|text| text.parse::<TimeControl>().ok());
+        let read = read.and_then(|control| control.pgn());
+        read.or_else(|| self.facts.time_control.clone())
+    }
+
+    /// What the clock of a game shows, and when it did for those who see it with the delay.
+    pub(in crate::outputs) fn clock_of(&self, game: &Shown) -> Option<(ClockPicture, Timestamp)> {
+        let board = self.boards.get(&game.record.board)?;
+        let clock = board
+            .clock
+            .filter(|_| board.game.as_ref() == Some(&game.record.game))?;
+        Some((clock, clock.as_of? + self.delay))
+    }
+}
+
+/// The round that a game counts for.
+fn round_of(game: &Shown) -> Option<u32> {
+    Some(game.place().0.unwrap_or(1))
+}
+
+fn day(at: Timestamp) -> String {
+    let text = kiebitz_game::events::time_text(at);
+    text.split('T').next().unwrap_or_default().to_owned()
+}
+
+/// No event has more. A file that says otherwise is wrong, and should not fill the disk.
+pub(in crate::outputs) const MAX_ROUNDS: u32 = 999;
+
+/// A time control of a PGN, as people write it: "90+30" for "5400+30".
+fn for_people(pgn: String) -> String {
+    TimeControl::from_pgn(&pgn).map_or(pgn, |control| control.to_string())
+}
+
+#[cfg(test)]
+mod tests;

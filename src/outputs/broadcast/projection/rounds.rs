@@ -1,0 +1,145 @@
+//! The rounds of an event: its pairings, each with the game that is played for it.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use kiebitz_game::events::pairing::{Entered, TableResults, counting};
+use kiebitz_game::events::{EndReason, GameResult, Players};
+use kiebitz_hardware::Timestamp;
+
+use super::game::Shown;
+use crate::tournament::{Pairing, Tournament, table_of};
+
+/// One game of a round, at its table: paired, played, or both.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::outputs) struct Slot<'s> {
+    pub(in crate::outputs) round: u32,
+    pub(in crate::outputs) table: u32,
+    pub(in crate::outputs) pairing: Option<&'s Pairing>,
+    pub(in crate::outputs) game: Option<&'s Shown>,
+    /// The result that an arbiter entered for the pairing while no board had a game of it.
+    pub(in crate::outputs) entered: Option<&'s Entered>,
+}
+
+impl Slot<'_> {
+    /// Who plays: as the game has it, which an arbiter may have corrected, else as they are paired.
+    pub(in crate::outputs) fn players(&self) -> Option<Players> {
+        let of_game = self.game.and_then(|game| game.record.players.clone());
+        of_game.or_else(|| self.pairing.map(|pairing| pairing.players(self.round)))
+    }
+
+    /// The result: of the game, else as an arbiter entered it, else of the pairing in its file.
+    pub(in crate::outputs) fn result(&self) -> GameResult {
+        let of_game = self.game.map(|game| game.record.result);
+        of_game.or_else(|| self.decided()).unwrap_or(GameResult::Unknown)
+    }
+
+    /// The result that people gave the pairing, beside what a board shows of its game.
+    pub(in crate::outputs) fn decided(&self) -> Option<GameResult> {
+        let entered = self.entered.map(|entered| entered.result);
+        entered.or_else(|| self.pairing.and_then(|pairing| pairing.result))
+    }
+
+    /// Whether it is being played.
+    pub(in crate::outputs) fn is_live(&self) -> bool {
+        self.game.is_some_and(|game| game.record.ended.is_none())
+    }
+
+    /// Whether nothing is expected of it any more.
+    pub(in crate::outputs) fn is_over(&self) -> bool {
+        let played = self.game.is_some_and(|game| game.record.ended.is_some());
+        played || (self.game.is_none() && self.result() != GameResult::Unknown)
+    }
+}
+
+/// All rounds, each in the order of its tables.
+///
+/// A game belongs to the pairing whose round and table it has; of several, [one counts](counting). Without any pairings,
+/// as in a club that has no file of them, all boards are [tables](free_tables) of a round: the one that the game has by
+/// the times at which rounds begin, else the first, which has the last game of each board.
+pub(in crate::outputs) fn rounds<'s>(
+    tournament: &'s Tournament,
+    games: impl IntoIterator<Item = &'s Shown>,
+    entered: &'s TableResults,
+) -> BTreeMap<u32, Vec<Slot<'s>>> {
+    let mut slots: BTreeMap<(u32, u32), Slot<'s>> = BTreeMap::new();
+    for (&round, of_round) in &tournament.rounds {
+        for pairing in of_round.pairings.iter().filter(|pairing| pairing.is_played()) {
+            if let Some(table) = pairing.table {
+                slots.entry((round, table)).or_insert_with(|| Slot {
+                    round,
+                    table,
+                    pairing: Some(pairing),
+                    game: None,
+                    entered: entered.get(round, table),
+                });
+            }
+        }
+    }
+    let games: Vec<&Shown> = games.into_iter().collect();
+    let free = tournament.rounds.is_empty().then(|| free_tables(&games));
+    let mut played: BTreeMap<(u32, u32), Vec<&Shown>> = BTreeMap::new();
+    for game in games {
+        let place = match (game.place(), &free) {
+            ((Some(round), Some(table)), _) => (round, table),
+            ((round, table), Some(free)) => {
+                let Some(table) = table.or_else(|| free.get(&*game.record.board).copied()) else {
+                    continue;
+                };
+                (round.unwrap_or(1), table)
+            }
+            ((_, _), None) => continue,
+        };
+        played.entry(place).or_default().push(game);
+    }
+    for (place, games) in played {
+        let slot = slots.entry(place).or_insert_with(|| Slot {
+            round: place.0,
+            table: place.1,
+            pairing: None,
+            game: None,
+            entered: entered.get(place.0, place.1),
+        });
+        let of_round = games.iter().all(|game| game.place().0.is_some());
+        slot.game = if of_round { counting(games) } else { last(games) };
+    }
+    let mut rounds: BTreeMap<u32, Vec<Slot<'s>>> = BTreeMap::new();
+    for ((round, _), slot) in slots {
+        rounds.entry(round).or_default().push(slot);
+    }
+    rounds
+}
+
+/// The tables of boards that nobody is paired on: the numbers at the end of their names. Boards without one, or with one
+/// that another board has, come after those, in the order in which they were first played on.
+fn free_tables<'s>(games: &[&'s Shown]) -> BTreeMap<&'s str, u32> {
+    let mut boards: BTreeMap<&str, Timestamp> = BTreeMap::new();
+    for game in games {
+        let first = boards.entry(&game.record.board).or_insert(game.record.started);
+        *first = game.record.started.min(*first);
+    }
+    let mut tables: BTreeMap<u32, &str> = BTreeMap::new();
+    let mut others = Vec::new();
+    for (board, first) in boards {
+        match table_of(board).map(|table| tables.entry(table)) {
+            Some(Entry::Vacant(entry)) => {
+                entry.insert(board);
+            }
+            Some(Entry::Occupied(_)) | None => others.push((first, board)),
+        }
+    }
+    others.sort_unstable();
+    let last = tables.keys().next_back().copied().unwrap_or_default();
+    let numbered = tables.into_iter().map(|(table, board)| (board, table));
+    let others = (last + 1..).zip(others).map(|(table, (_, board))| (board, table));
+    numbered.chain(others).collect()
+}
+
+/// The last game, unless it was broken off before its first move.
+fn last(mut games: Vec<&Shown>) -> Option<&Shown> {
+    games.sort_by_key(|game| game.record.started);
+    let is_nothing =
+        |game: &Shown| game.record.reason == Some(EndReason::Void) && game.record.moves.is_empty();
+    let played = games.iter().rfind(|game| !is_nothing(game));
+    played.or_else(|| games.last()).copied()
+}

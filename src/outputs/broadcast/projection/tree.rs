@@ -1,0 +1,208 @@
+//! The JSON files of a tree as livechesscloud has it, for programs that read that: relays, viewers, clubs' own pages.
+
+use kiebitz_game::events::{EndReason, GameResult, PlayerFacts, Players};
+use kiebitz_game::position::Variant;
+use kiebitz_hardware::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+use shakmaty::Color;
+
+use super::game::Shown;
+use super::rounds::Slot;
+use crate::clock::{ClockPicture, taken_seconds};
+use crate::outputs::pgn;
+
+/// `tournament.json`.
+#[derive(Debug, Serialize)]
+pub(in crate::outputs) struct TournamentFile<'t> {
+    pub(in crate::outputs) id: &'t str,
+    pub(in crate::outputs) name: &'t str,
+    pub(in crate::outputs) location: Option<&'t str>,
+    pub(in crate::outputs) country: Option<&'t str>,
+    pub(in crate::outputs) website: Option<&'t str>,
+    pub(in crate::outputs) rules: &'static str,
+    /// The number of the start position.
+    pub(in crate::outputs) chess960: String,
+    pub(in crate::outputs) timecontrol: Option<&'t str>,
+    pub(in crate::outputs) rounds: Vec<RoundSummary>,
+    /// The boards' serial numbers in the order of the tables.
+    pub(in crate::outputs) eboards: Vec<String>,
+}
+
+/// A round in `tournament.json`.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(in crate::outputs) struct RoundSummary {
+    /// Number of games.
+    pub(in crate::outputs) count: usize,
+    /// Number of games that are being played.
+    pub(in crate::outputs) live: usize,
+}
+
+/// `round-N/index.json`.
+pub(in crate::outputs) fn index(date: Option<&str>, slots: &[Slot<'_>]) -> Value {
+    let pairings: Vec<Value> = slots.iter().map(pairing).collect();
+    json!({ "date": date, "pairings": pairings })
+}
+
+fn pairing(slot: &Slot<'_>) -> Value {
+    let players = slot.players();
+    let side = |color| player(players.as_ref(), color);
+    json!({
+        "white": side(Color::White),
+        "black": side(Color::Black),
+        "result": pgn::result(slot.result()),
+        "live": slot.is_live(),
+    })
+}
+
+pub(in crate::outputs) fn player(players: Option<&Players>, color: Color) -> Value {
+    let name = players
+        .and_then(|players| players.name(color))
+        .unwrap_or_default();
+    let facts = players.and_then(|players| players.facts(color));
+    let facts = facts.cloned().unwrap_or_default();
+    let PlayerFacts {
+        fide_id,
+        title,
+        rating: _,
+        federation,
+        team: _,
+    } = facts;
+    let (last, first) = name.split_once(',').unwrap_or((name, ""));
+    let part = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    json!({
+        "fname": part(first),
+        "mname": null,
+        "lname": part(last),
+        "title": title,
+        "federation": federation,
+        "gender": null,
+        "fideid": fide_id,
+    })
+}
+
+/// `round-N/game-M.json`. `ahead` is how much later than they were read those who read this see the clocks.
+pub(in crate::outputs) fn game(shown: &Shown, clock: Option<(ClockPicture, Timestamp)>) -> Value {
+    let record = &shown.record;
+    let moves: Vec<String> = pgn::regular_moves(record).iter().map(played).collect();
+    let number = match record.variant {
+        Variant::Chess960 => number_of_start(&record.start_fen),
+        _ => None,
+    };
+    json!({
+        "live": record.ended.is_none(),
+        "serialNr": shown.serial,
+        "firstMove": shown.first_move.map(millis),
+        "chess960": number.unwrap_or(USUAL_START),
+        "result": result_word(record.result, record.reason),
+        "comment": null,
+        "clock": clock.and_then(|(clock, since)| clock_of(clock, since)),
+        "moves": moves,
+    })
+}
+
+/// A move and what its player had left, in whole seconds, and took for it. Without either, nobody knows.
+fn played(entry: &kiebitz_game::events::record::MoveRecord) -> String {
+    let mut text = entry.san.clone().unwrap_or_default();
+    let left = entry.clock.map(|clock| clock.times_ms()[entry.color] / 1000);
+    let took = entry.elapsed_ms.map(taken_seconds).filter(|seconds| *seconds > 0);
+    let times = [
+        left.map(|seconds| seconds.to_string()),
+        took.map(|seconds| format!("+{seconds}")),
+    ];
+    let times: String = times.into_iter().flatten().collect();
+    if !times.is_empty() {
+        text.push(' ');
+        text.push_str(&times);
+    }
+    text
+}
+
+pub(in crate::outputs) fn clock_of(clock: ClockPicture, since: Timestamp) -> Option<Value> {
+    let (white, black) = (clock.white_ms?, clock.black_ms?);
+    Some(json!({
+        "white": white / 1000,
+        "black": black / 1000,
+        "run": clock.running.map(Color::is_white),
+        "time": millis(since),
+    }))
+}
+
+pub(in crate::outputs) fn millis(at: Timestamp) -> i64 {
+    at.as_micros() / 1000
+}
+
+/// The word for a result; `None`: there is none yet, or no word for it.
+pub(in crate::outputs) const fn result_word(
+    result: GameResult,
+    reason: Option<EndReason>,
+) -> Option<&'static str> {
+    match (result, reason) {
+        (GameResult::WhiteWins, Some(EndReason::Default)) => Some("WHITEFORFAIT"),
+        (GameResult::BlackWins, Some(EndReason::Default)) => Some("BLACKFORFAIT"),
+        (GameResult::WhiteWins, _) => Some("WHITEWIN"),
+        (GameResult::BlackWins, _) => Some("BLACKWIN"),
+        (GameResult::Draw, _) => Some("DRAW"),
+        (
+            GameResult::BothLose | GameResult::HalfForWhite | GameResult::HalfForBlack | GameResult::Unknown,
+            _,
+        ) => None,
+    }
+}
+
+/// The number of the usual start position among those of Chess960.
+pub(in crate::outputs) const USUAL_START: u16 = 518;
+
+/// The number, 0 to 959, of a Chess960 start position, as players of it number them; `None`: it is none.
+pub(in crate::outputs) fn number_of_start(fen: &str) -> Option<u16> {
+    let rank: Vec<char> = fen.split('/').next()?.to_ascii_lowercase().chars().collect();
+    if rank.len() != 8 {
+        return None;
+    }
+    let at = |piece: char| {
+        rank.iter()
+            .enumerate()
+            .filter(move |(_, c)| **c == piece)
+            .map(|(at, _)| at)
+    };
+    let light = at('b').find(|at| at % 2 == 1)?;
+    let dark = at('b').find(|at| at % 2 == 0)?;
+    // Among the squares that the bishops leave the queen has one; among those that she leaves the knights have two.
+    let left: Vec<char> = rank.iter().copied().filter(|piece| *piece != 'b').collect();
+    let queen = left.iter().position(|piece| *piece == 'q')?;
+    let left: Vec<char> = left.into_iter().filter(|piece| *piece != 'q').collect();
+    let mut knights = left
+        .iter()
+        .enumerate()
+        .filter(|(_, piece)| **piece == 'n')
+        .map(|(at, _)| at);
+    let (one, other) = (knights.next()?, knights.next()?);
+    let pairs = (0..5).flat_map(|one| (one + 1..5).map(move |other| (one, other)));
+    let pair = pairs.into_iter().position(|pair| pair == (one, other))?;
+    let number = 96 * pair + 16 * queen + 4 * (dark / 2) + light / 2;
+    u16::try_from(number).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn start_positions_have_their_usual_numbers() {
+        for (rank, number) in [
+            ("bbqnnrkr", 0),
+            ("rnbqkbnr", 518),
+            ("rkrnnqbb", 959),
+            ("bqnbnrkr", 1),
+            ("nrkrqnbb", 367),
+        ] {
+            let fen = format!(
+                "{rank}/pppppppp/8/8/8/8/PPPPPPPP/{} w - - 0 1",
+                rank.to_uppercase()
+            );
+            assert_eq!(number_of_start(&fen), Some(number), "{rank}");
+        }
+        assert_eq!(number_of_start("8/8/8/8/8/8/8/8 w - - 0 1"), None);
+        assert_eq!(number_of_start(""), None);
+    }
+}

@@ -1,0 +1,305 @@
+//! What the page shows: which rounds there are (`wall.json`), a round with all its games (`round-N/wall.json`), and the moves
+//! of a game (`round-N/board-M.json`). Each has all that is needed to draw it, so that the page needs no rules of chess.
+
+use kiebitz_game::events::record::{GameRecord, MoveRecord};
+use kiebitz_game::events::{EndReason, GameResult, Players, color};
+use kiebitz_hardware::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use shakmaty::Color;
+
+use super::rounds::Slot;
+use super::tree::millis;
+use crate::clock::ClockPicture;
+use crate::outputs::pgn;
+
+/// `wall.json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Contents<'c> {
+    pub(super) event: About<'c>,
+    pub(super) rounds: Vec<RoundLine<'c>>,
+    /// The round that people want to see first.
+    pub(super) current: Option<u32>,
+}
+
+/// The event.
+#[derive(Debug, Serialize)]
+pub(super) struct About<'c> {
+    pub(super) name: Option<&'c str>,
+    pub(super) site: Option<&'c str>,
+    /// How much later than they happened moves are seen.
+    pub(super) delay_ms: u64,
+    /// The daemon takes up its games after a restart: what is shown is from before, and moves follow.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub(super) restarts: bool,
+}
+
+/// A round among the others.
+#[derive(Debug, Serialize)]
+pub(super) struct RoundLine<'c> {
+    pub(super) round: u32,
+    pub(super) date: Option<&'c str>,
+    /// Number of games.
+    pub(super) games: usize,
+    /// Number of games that are being played.
+    pub(super) live: usize,
+    /// Nothing is expected of it any more.
+    pub(super) over: bool,
+}
+
+/// The first half of `round-N/wall.json`; the second is a [card](card) for each game.
+#[derive(Debug, Serialize)]
+pub(super) struct Head {
+    pub(super) round: u32,
+    pub(super) date: Option<String>,
+    pub(super) time_control: Option<String>,
+    /// Teams that play each other, as their first games stand.
+    pub(super) matches: Vec<Match>,
+}
+
+/// Two teams, and what each has so far.
+#[derive(Debug, Serialize, PartialEq)]
+pub(super) struct Match {
+    pub(super) teams: [String; 2],
+    /// A won game counts 1.
+    pub(super) points: [f32; 2],
+    /// Number of games.
+    pub(super) games: usize,
+    /// Number of games that are being played.
+    pub(super) live: usize,
+}
+
+/// A game as one of many.
+#[derive(Debug, Serialize)]
+struct Card<'c> {
+    table: u32,
+    white: Player<'c>,
+    black: Player<'c>,
+    /// The pieces; `None`: nobody may know the position yet.
+    placement: Option<&'c str>,
+    last: Option<Last<'c>>,
+    clock: Option<Times>,
+    live: bool,
+    result: GameResult,
+    reason: Option<EndReason>,
+}
+
+#[derive(Debug, Serialize)]
+struct Player<'c> {
+    name: Option<&'c str>,
+    title: Option<&'c str>,
+    rating: Option<u16>,
+    federation: Option<&'c str>,
+    team: Option<&'c str>,
+}
+
+/// The last move.
+#[derive(Debug, Serialize)]
+struct Last<'c> {
+    ply: u32,
+    /// The number before it in a score sheet.
+    number: u32,
+    #[serde(serialize_with = "color::serialize")]
+    color: Color,
+    san: Option<&'c str>,
+    uci: Option<&'c str>,
+}
+
+/// What the clock shows, in milliseconds.
+#[derive(Debug, Serialize)]
+struct Times {
+    white_ms: Option<u64>,
+    black_ms: Option<u64>,
+    #[serde(with = "color::option")]
+    running: Option<Color>,
+    /// When it shows that, in milliseconds since 1970; `None`: nothing runs.
+    as_of: Option<i64>,
+}
+
+/// `round-N/board-M.json`.
+#[derive(Debug, Serialize)]
+struct Moves<'m> {
+    start: &'m str,
+    moves: Vec<Ply<'m>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Ply<'m> {
+    san: Option<&'m str>,
+    uci: Option<&'m str>,
+    /// The pieces after it.
+    placement: &'m str,
+    /// What its player had left after it, and what they took for it.
+    left_ms: Option<u64>,
+    taken_ms: Option<u64>,
+}
+
+/// A game as JSON. `start` is the position it begins from; `None`: nobody may know of it yet.
+pub(super) fn card(slot: &Slot<'_>, start: Option<&str>, clock: Option<(ClockPicture, Timestamp)>) -> String {
+    let players = slot.players();
+    let record = slot.game.map(|game| &game.record);
+    let position = record.map(position).or(start);
+    let card = Card {
+        table: slot.table,
+        white: player(players.as_ref(), Color::White),
+        black: player(players.as_ref(), Color::Black),
+        placement: position.map(placement),
+        last: record.and_then(last),
+        clock: record.and_then(|record| times(record, clock)),
+        live: slot.is_live(),
+        result: slot.result(),
+        reason: record.and_then(|record| record.reason),
+    };
+    serde_json::to_string(&card).unwrap_or_default()
+}
+
+/// A round with the cards of its games.
+pub(super) fn round(head: &Head, cards: &[&str]) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct File<'f> {
+        head: &'f Head,
+        games: Vec<&'f RawValue>,
+    }
+    let games = cards.iter().filter_map(|card| serde_json::from_str(card).ok());
+    let games = games.collect();
+    serde_json::to_vec(&File { head, games }).unwrap_or_default()
+}
+
+/// The moves of a game, as far as a reader can follow them.
+pub(super) fn moves(record: &GameRecord) -> Vec<u8> {
+    let moves = pgn::regular_moves(record).iter().map(|entry| Ply {
+        san: entry.san.as_deref(),
+        uci: entry.uci.as_deref(),
+        placement: placement(&entry.fen),
+        left_ms: entry.clock.map(|clock| clock.times_ms()[entry.color]),
+        taken_ms: entry.elapsed_ms,
+    });
+    let moves = Moves {
+        start: &record.start_fen,
+        moves: moves.collect(),
+    };
+    serde_json::to_vec(&moves).unwrap_or_default()
+}
+
+/// The matches of a round: who plays for a team plays against the other one of it.
+pub(super) fn matches(slots: &[Slot<'_>]) -> Vec<Match> {
+    let mut matches: Vec<Match> = Vec::new();
+    for slot in slots {
+        let Some(players) = slot.players() else { continue };
+        let team = |color| players.facts(color).and_then(|facts| facts.team.clone());
+        let (Some(white), Some(black)) = (team(Color::White), team(Color::Black)) else {
+            continue;
+        };
+        if white == black {
+            continue;
+        }
+        let teams = [white, black];
+        let known = matches
+            .iter()
+            .position(|known| teams.iter().all(|team| known.teams.contains(team)));
+        let at = known.unwrap_or_else(|| {
+            matches.push(Match {
+                teams: teams.clone(),
+                points: [0.0; 2],
+                games: 0,
+                live: 0,
+            });
+            matches.len() - 1
+        });
+        let Some(of_both) = matches.get_mut(at) else {
+            continue;
+        };
+        let (first, second) = points(slot.result());
+        let [of_white, of_black] = &mut of_both.points;
+        let turned = of_both.teams != teams;
+        *of_white += if turned { second } else { first };
+        *of_black += if turned { first } else { second };
+        of_both.games += 1;
+        of_both.live += usize::from(slot.is_live());
+    }
+    matches
+}
+
+/// The round that people want to see first: the last one that is played or was.
+pub(super) fn current<'s>(
+    rounds: impl DoubleEndedIterator<Item = (u32, &'s [Slot<'s>])> + Clone,
+) -> Option<u32> {
+    let is_begun = |slots: &[Slot<'_>]| slots.iter().any(|slot| slot.game.is_some());
+    let is_live = |slots: &[Slot<'_>]| slots.iter().any(Slot::is_live);
+    let last = |wanted: fn(&[Slot<'_>]) -> bool| {
+        let mut backwards = rounds.clone().rev();
+        backwards.find(|(_, slots)| wanted(slots)).map(|(round, _)| round)
+    };
+    last(is_live)
+        .or_else(|| last(is_begun))
+        .or_else(|| rounds.clone().next().map(|(round, _)| round))
+}
+
+/// What White and Black get for a result.
+const fn points(result: GameResult) -> (f32, f32) {
+    match result {
+        GameResult::WhiteWins => (1.0, 0.0),
+        GameResult::BlackWins => (0.0, 1.0),
+        GameResult::Draw => (0.5, 0.5),
+        GameResult::HalfForWhite => (0.5, 0.0),
+        GameResult::HalfForBlack => (0.0, 0.5),
+        GameResult::BothLose | GameResult::Unknown => (0.0, 0.0),
+    }
+}
+
+fn player(players: Option<&Players>, color: Color) -> Player<'_> {
+    let facts = players.and_then(|players| players.facts(color));
+    Player {
+        name: players.and_then(|players| players.name(color)),
+        title: facts.and_then(|facts| facts.title.as_deref()),
+        rating: facts.and_then(|facts| facts.rating),
+        federation: facts.and_then(|facts| facts.federation.as_deref()),
+        team: facts.and_then(|facts| facts.team.as_deref()),
+    }
+}
+
+/// The position after the last move that is shown.
+fn position(record: &GameRecord) -> &str {
+    let shown = pgn::regular_moves(record);
+    if shown.len() == record.moves.len() {
+        // An arbiter may have set another one.
+        return &record.fen;
+    }
+    shown.last().map_or(&record.start_fen, |entry| &entry.fen)
+}
+
+/// The pieces of a FEN.
+fn placement(fen: &str) -> &str {
+    fen.split(' ').next().unwrap_or_default()
+}
+
+fn last(record: &GameRecord) -> Option<Last<'_>> {
+    let entry = pgn::regular_moves(record).last()?;
+    Some(Last {
+        ply: entry.ply,
+        number: pgn::move_number(&record.start_fen, entry.ply),
+        color: entry.color,
+        san: entry.san.as_deref(),
+        uci: entry.uci.as_deref(),
+    })
+}
+
+/// What the clock shows now; once the game is over, what it showed after the last move of which that is known.
+fn times(record: &GameRecord, clock: Option<(ClockPicture, Timestamp)>) -> Option<Times> {
+    if let Some((clock, since)) = clock.filter(|_| record.ended.is_none()) {
+        return Some(Times {
+            white_ms: clock.white_ms,
+            black_ms: clock.black_ms,
+            running: clock.running,
+            as_of: clock.running.map(|_| millis(since)),
+        });
+    }
+    let known = |entry: &MoveRecord| entry.clock;
+    let clock = pgn::regular_moves(record).iter().rev().find_map(known)?;
+    Some(Times {
+        white_ms: Some(clock.white_ms),
+        black_ms: Some(clock.black_ms),
+        running: None,
+        as_of: None,
+    })
+}

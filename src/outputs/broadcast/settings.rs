@@ -1,0 +1,176 @@
+//! The table `[publish]`: where the broadcast goes.
+
+use core::str::FromStr;
+use core::time::Duration;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Deserializer};
+
+use crate::settings::{delay, path};
+
+/// Where the files of the broadcast go.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Publish {
+    /// The places that get them.
+    #[serde(default, deserialize_with = "one_or_more")]
+    pub to: Vec<Target>,
+    /// Where they are served over HTTP; `None`: nowhere.
+    #[serde(default, deserialize_with = "address")]
+    pub listen: Option<SocketAddr>,
+    /// Whether the page that shows the games is among the files.
+    #[serde(default = "yes")]
+    pub page: bool,
+    /// How much later than they happened moves are seen, at most two hours; `None`: as in the topics for spectators.
+    #[serde(default, deserialize_with = "delay")]
+    pub delay: Option<Duration>,
+    /// The server of buckets other than Amazon's, as in `https://s3.example`.
+    pub s3_endpoint: Option<String>,
+    /// The region of the bucket.
+    pub s3_region: Option<String>,
+    /// The file with the bucket's access key in the first line and the secret key in the second.
+    #[serde(default, deserialize_with = "path")]
+    pub s3_key_file: Option<PathBuf>,
+    /// The file with the user of the WebDAV server in the first line and the password in the second.
+    #[serde(default, deserialize_with = "path")]
+    pub webdav_login_file: Option<PathBuf>,
+}
+
+/// A place for files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A folder on this computer, absolute.
+    Folder(PathBuf),
+    /// A bucket, and the folder in it, which may be empty.
+    Bucket {
+        /// Its name.
+        name: String,
+        /// The folder, without slashes around it.
+        folder: String,
+    },
+    /// A folder of a WebDAV server, by its address.
+    WebDav(String),
+}
+
+impl FromStr for Target {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_address = |rest: &str| !rest.is_empty() && !rest.starts_with('/');
+        if text.starts_with('/') {
+            return Ok(Self::Folder(text.into()));
+        }
+        match text.split_once("://") {
+            Some(("s3", rest)) if is_address(rest) => {
+                let (name, folder) = rest.split_once('/').unwrap_or((rest, ""));
+                let folder = folder.trim_matches('/').to_owned();
+                let name = name.to_owned();
+                Ok(Self::Bucket { name, folder })
+            }
+            Some(("http" | "https", rest)) if is_address(rest) && !rest.contains('@') => {
+                Ok(Self::WebDav(text.trim_end_matches('/').to_owned()))
+            }
+            Some(("http" | "https", rest)) if rest.contains('@') => Err(
+                "a login does not belong into the address: write it into a file, and name that in `webdav_login_file`",
+            ),
+            _ => Err(
+                "this must be a folder, as in \"/srv/chess/live\", a bucket, as in \"s3://bucket/folder\", or a folder of a WebDAV server, as in \"https://dav.example/chess\"",
+            ),
+        }
+    }
+}
+
+/// As it is written.
+impl core::fmt::Display for Target {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Folder(path) => path.display().fmt(f),
+            Self::Bucket { name, folder } if folder.is_empty() => write!(f, "s3://{name}"),
+            Self::Bucket { name, folder } => write!(f, "s3://{name}/{folder}"),
+            Self::WebDav(url) => f.write_str(url),
+        }
+    }
+}
+
+impl Publish {
+    /// Serves the files at an address, and puts them nowhere.
+    pub(crate) const fn serving(address: SocketAddr) -> Self {
+        Self {
+            to: Vec::new(),
+            listen: Some(address),
+            page: true,
+            delay: None,
+            s3_endpoint: None,
+            s3_region: None,
+            s3_key_file: None,
+            webdav_login_file: None,
+        }
+    }
+}
+
+fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Target>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMore {
+        One(String),
+        More(Vec<String>),
+    }
+    let written = match OneOrMore::deserialize(deserializer)? {
+        OneOrMore::One(target) => vec![target],
+        OneOrMore::More(targets) => targets,
+    };
+    let read = written
+        .iter()
+        .map(|text| text.parse().map_err(serde::de::Error::custom));
+    read.collect()
+}
+
+fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAddr>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let address = text
+        .parse()
+        .ok()
+        .filter(|address: &SocketAddr| address.port() > 0);
+    let wrong =
+        "this must be an address with a port, as in \"0.0.0.0:8080\" for all who can reach this computer";
+    address.map(Some).ok_or_else(|| serde::de::Error::custom(wrong))
+}
+
+const fn yes() -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_folder_a_bucket_or_a_server() {
+        let bucket = |name: &str, folder: &str| Target::Bucket {
+            name: name.to_owned(),
+            folder: folder.to_owned(),
+        };
+        for (text, target) in [
+            ("/srv/chess/live", Target::Folder("/srv/chess/live".into())),
+            ("s3://chess", bucket("chess", "")),
+            ("s3://chess/2026/open/", bucket("chess", "2026/open")),
+            (
+                "https://dav.example/a/",
+                Target::WebDav("https://dav.example/a".to_owned()),
+            ),
+        ] {
+            assert_eq!(text.parse(), Ok(target), "{text}");
+        }
+        for text in [
+            "",
+            "live",
+            "s3:///a",
+            "ftp://a/b",
+            "https://",
+            "https://me:secret@dav.example/",
+        ] {
+            assert!(text.parse::<Target>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Puts the files where they belong: a folder, a bucket, or a WebDAV server.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use object_store::aws::AmazonS3Builder;
+use object_store::http::HttpBuilder;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::prefix::PrefixStore;
+use object_store::{
+    Attribute, Attributes, ClientOptions, ObjectStore, ObjectStoreExt, PutOptions, RetryConfig,
+};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use tokio::task::JoinSet;
+
+use super::files::{CACHE_CONTROL, File, Files};
+use super::settings::{Publish, Target};
+use super::task::Snapshot;
+use crate::outputs::shared::reports::Reports;
+use crate::system_time::wall_time;
+
+/// A place that gets all files.
+#[derive(Debug)]
+pub(in crate::outputs) struct Place {
+    target: Target,
+    settings: Publish,
+    /// What is there, as far as we have put it.
+    put: BTreeMap<Arc<str>, File>,
+}
+
+/// Pauses after a failure, doubled each time.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// A server that takes longer for a file is not there.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// So many files are on their way to a bucket at a time: each of its answers takes a while, and a hundred games have
+/// two hundred files.
+const TO_A_BUCKET: usize = 16;
+/// The file that is put there to try it out; its content is its name.
+const TRIAL: &str = "kiebitz-test.txt";
+/// Between two visits to a server, which may want to be paid for each file.
+const SERVER_PAUSE: Duration = Duration::from_secs(1);
+
+impl Place {
+    pub(in crate::outputs) const fn new(target: Target, settings: Publish) -> Self {
+        Self {
+            target,
+            settings,
+            put: BTreeMap::new(),
+        }
+    }
+
+    /// Puts there what changes, until nothing changes any more.
+    pub(in crate::outputs) async fn follow(mut self, mut files: Snapshot, reports: Reports) {
+        let name = self.target.to_string();
+        reports.expect(&name);
+        let (mut store, mut pause) = (None, FIRST_PAUSE);
+        loop {
+            let now = Arc::clone(&files.borrow_and_update());
+            match self.bring(&mut store, &now).await {
+                Ok(0) => {}
+                Ok(count) => {
+                    pause = FIRST_PAUSE;
+                    if reports.done(&name, wall_time(), format!("{count} files were put there")) {
+                        tracing::info!("{name} takes files again");
+                    }
+                }
+                Err(error) => {
+                    let problem = format!("{error:#}");
+                    if reports.problems(&name, vec![problem.clone()]) {
+                        tracing::warn!("{name} does not get what happens: {problem}; it is tried again");
+                    }
+                    store = None;
+                    tokio::select! {
+                        () = tokio::time::sleep(pause) => {}
+                        // At the end nobody waits for it.
+                        Err(_) = files.changed() => return,
+                    }
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    continue;
+                }
+            }
+            if files.changed().await.is_err() {
+                return;
+            }
+            if !matches!(self.target, Target::Folder(_)) {
+                tokio::time::sleep(SERVER_PAUSE).await;
+            }
+        }
+    }
+
+    /// Puts what the place does not have, and takes away what is no more. Returns how many files that were.
+    async fn bring(&mut self, store: &mut Option<Arc<dyn ObjectStore>>, files: &Files) -> Result<usize> {
+        let store = match store {
+            Some(store) => store,
+            None => store.insert(self.open()?),
+        };
+        let due = files
+            .iter()
+            .filter(|(path, file)| self.put.get(*path) != Some(file))
+            .map(|(path, file)| (Arc::clone(path), file.clone()));
+        // A round's list names its games: those come first.
+        let (lists, games): (Vec<_>, Vec<_>) = due.partition(|(path, _)| is_list(path));
+        let mut count = self.put_all(store, games).await?;
+        count += self.put_all(store, lists).await?;
+        let gone: Vec<Arc<str>> = self
+            .put
+            .keys()
+            .filter(|path| !files.contains_key(*path))
+            .cloned()
+            .collect();
+        for path in gone {
+            let from = Path::from(&*path);
+            let deleted = tokio::time::timeout(PATIENCE, store.delete(&from)).await;
+            let deleted = deleted.context("it does not answer")?;
+            match deleted {
+                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
+                Err(error) => return Err(error).with_context(|| format!("cannot delete {path}")),
+            }
+            self.put.remove(&path);
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// Puts these files there, in any order. Returns how many they are.
+    async fn put_all(&mut self, store: &Arc<dyn ObjectStore>, due: Vec<(Arc<str>, File)>) -> Result<usize> {
+        let at_once = match self.target {
+            Target::Bucket { .. } => TO_A_BUCKET,
+            Target::Folder(_) | Target::WebDav(_) => 1,
+        };
+        let (mut count, mut due, mut failed) = (0, due.into_iter(), None);
+        let mut running = JoinSet::new();
+        loop {
+            while failed.is_none()
+                && running.len() < at_once
+                && let Some((path, file)) = due.next()
+            {
+                let options = self.options(&path);
+                running.spawn(put(Arc::clone(store), path, file, options));
+            }
+            match running.join_next().await {
+                None => break,
+                Some(Ok(Ok((path, file)))) => {
+                    self.put.insert(path, file);
+                    count += 1;
+                }
+                // What else is on its way may be taken.
+                Some(Ok(Err(error))) => failed = failed.or(Some(error)),
+                Some(Err(error)) => failed = failed.or(Some(error.into())),
+            }
+        }
+        failed.map_or(Ok(count), Err)
+    }
+
+    /// What a server tells those who ask for a file. A folder tells nothing.
+    fn options(&self, path: &str) -> PutOptions {
+        let mut attributes = Attributes::new();
+        if matches!(self.target, Target::Bucket { .. }) {
+            attributes.insert(Attribute::ContentType, File::media_type(path).into());
+            attributes.insert(Attribute::CacheControl, CACHE_CONTROL.into());
+        }
+        PutOptions {
+            attributes,
+            ..PutOptions::default()
+        }
+    }
+
+    fn open(&self) -> Result<Arc<dyn ObjectStore>> {
+        let retry = RetryConfig {
+            max_retries: 1,
+            retry_timeout: PATIENCE / 2,
+            ..RetryConfig::default()
+        };
+        let options = ClientOptions::new().with_timeout(PATIENCE).with_allow_http(true);
+        Ok(match &self.target {
+            Target::Folder(folder) => {
+                fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+                Arc::new(LocalFileSystem::new_with_prefix(folder)?.with_automatic_cleanup(false))
+            }
+            Target::Bucket { name, folder } => {
+                let mut builder = AmazonS3Builder::from_env()
+                    .with_bucket_name(name)
+                    .with_client_options(options)
+                    .with_retry(retry);
+                if let Some(endpoint) = &self.settings.s3_endpoint {
+                    builder = builder.with_endpoint(endpoint);
+                }
+                if let Some(region) = &self.settings.s3_region {
+                    builder = builder.with_region(region);
+                }
+                if let Some(file) = &self.settings.s3_key_file {
+                    let (key, secret) = two_lines(file)?;
+                    builder = builder.with_access_key_id(key).with_secret_access_key(secret);
+                }
+                Arc::new(PrefixStore::new(builder.build()?, &**folder))
+            }
+            Target::WebDav(url) => {
+                let mut headers = HeaderMap::new();
+                if let Some(file) = &self.settings.webdav_login_file {
+                    headers.insert(AUTHORIZATION, basic(&two_lines(file)?)?);
+                }
+                let options = options.with_default_headers(headers);
+                Arc::new(
+                    HttpBuilder::new()
+                        .with_url(url)
+                        .with_client_options(options)
+                        .with_retry(retry)
+                        .build()?,
+                )
+            }
+        })
+    }
+}
+
+/// Tries out whether files can be put there, read and taken away, with a small one of its own.
+///
+/// # Errors
+///
+/// What cannot be done, and why.
+pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Result<()> {
+    let place = Place::new(target, settings);
+    let opened = tokio::task::spawn_blocking(move || place.open());
+    let store = opened.await.context("interrupted")??;
+    let path = Path::from(TRIAL);
+    let put = tokio::time::timeout(PATIENCE / 2, store.put(&path, TRIAL.into()));
+    put.await
+        .context("it does not answer")?
+        .with_context(|| format!("cannot put {TRIAL}"))?;
+    let read = async { store.get(&path).await?.bytes().await };
+    let read = tokio::time::timeout(PATIENCE / 2, read).await;
+    // It is taken away whether it could be read or not.
+    let deleted = tokio::time::timeout(PATIENCE / 2, store.delete(&path)).await;
+    let content = read
+        .context("it does not answer")?
+        .with_context(|| format!("cannot read {TRIAL} again"))?;
+    if content != TRIAL {
+        bail!("{TRIAL} comes back with another content");
+    }
+    deleted
+        .context("it does not answer")?
+        .with_context(|| format!("cannot delete {TRIAL}"))
+}
+
+/// Puts a file there, and returns it.
+async fn put(
+    store: Arc<dyn ObjectStore>,
+    path: Arc<str>,
+    file: File,
+    options: PutOptions,
+) -> Result<(Arc<str>, File)> {
+    let content = bytes::Bytes::copy_from_slice(&file.content);
+    let to = Path::from(&*path);
+    let put = tokio::time::timeout(PATIENCE, store.put_opts(&to, content.into(), options));
+    put.await
+        .context("it does not answer")?
+        .with_context(|| format!("cannot put {path}"))?;
+    Ok((path, file))
+}
+
+/// Whether a file says what there is, so that it must not be there before that.
+fn is_list(path: &str) -> bool {
+    ["index.json", "tournament.json", "wall.json"]
+        .iter()
+        .any(|list| path.ends_with(list))
+}
+
+/// A user and a secret, in a line each.
+fn two_lines(file: &FilePath) -> Result<(String, String)> {
+    let text = crate::text_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let mut lines = text.lines().map(str::trim);
+    match (lines.next().unwrap_or_default(), lines.next().unwrap_or_default()) {
+        ("", _) | (_, "") => bail!(
+            "{} must have two lines: whose secret it is, and the secret",
+            file.display()
+        ),
+        (one, other) => Ok((one.to_owned(), other.to_owned())),
+    }
+}
+
+/// The header of a login (RFC 7617).
+fn basic((user, password): &(String, String)) -> Result<HeaderValue> {
+    let request = reqwest::Client::new()
+        .get("http://localhost/")
+        .basic_auth(user, Some(password))
+        .build()?;
+    let header = request.headers().get(AUTHORIZATION).cloned();
+    header.ok_or_else(|| io::Error::other("this login cannot be sent").into())
+}

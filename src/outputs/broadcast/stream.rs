@@ -1,0 +1,373 @@
+//! Tells pages what changes, as server-sent events. What changes is written once, for all who look on.
+//!
+//! A browser that comes again says which message it had last, and gets those after it; when they are forgotten, or are of
+//! another run of the program, it is told to read the files anew.
+
+use core::convert::Infallible;
+use core::fmt::Write;
+use core::hash::{BuildHasher, Hasher};
+use core::time::Duration;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use super::files::Files;
+use super::task::Snapshot;
+use crate::outputs::shared::http::Connection;
+
+/// The header that tells a page of the stream, with its address as seen from the page. It comes with the list of rounds.
+pub(super) const HEADER: HeaderName = HeaderName::from_static("kiebitz-stream");
+/// The list of rounds.
+pub(super) const LIST: &str = "wall.json";
+
+/// So many pages are told; others have to ask again and again. With the other connections they stay below 1,024 open files,
+/// which is what most systems allow a program.
+const MAX_VIEWERS: usize = 600;
+/// Who is told nothing for this long is told that: a page cannot see otherwise that its line is dead.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// What changes within this time after a message comes in one: with a hundred boards hardly a moment is quiet, and every
+/// message is work for every page.
+const GATHERED: Duration = Duration::from_millis(500);
+/// So much of what was told is kept, in bytes: of 100 boards at blitz pace some minutes.
+const MAX_KEPT: usize = 1 << 20;
+
+/// What is told, and how many are.
+#[derive(Debug, Clone)]
+pub(super) struct Live {
+    told: watch::Receiver<Told>,
+    places: Arc<Semaphore>,
+}
+
+/// The last messages.
+#[derive(Debug)]
+struct Told {
+    /// Tells this run of the program from others.
+    run: u64,
+    /// The number that the next message has.
+    next: u64,
+    kept: VecDeque<Bytes>,
+    /// What is kept, in bytes.
+    size: usize,
+}
+
+/// Somebody who looks on.
+#[derive(Debug)]
+struct Viewer {
+    told: watch::Receiver<Told>,
+    /// The number of the next message; `None`: what there was before has to be read first.
+    next: Option<u64>,
+    _place: OwnedSemaphorePermit,
+}
+
+/// A round as it is in its file.
+#[derive(Deserialize)]
+struct Round<'r> {
+    #[serde(borrow)]
+    head: &'r RawValue,
+    #[serde(borrow)]
+    games: Vec<&'r RawValue>,
+}
+
+/// What a game has, by the names of it.
+type Fields<'f> = BTreeMap<&'f str, &'f RawValue>;
+
+/// What is new in a round.
+#[derive(Serialize)]
+struct News<'n> {
+    round: u32,
+    /// Without games: it has to be read anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<&'n RawValue>,
+    /// What changed in games, by their numbers from 1.
+    games: Vec<(usize, Fields<'n>)>,
+    /// Whether it has other games than before, and has to be read anew.
+    anew: bool,
+}
+
+/// Follows the files for as long as they change.
+pub(super) fn follow(mut files: Snapshot) -> Live {
+    let run = std::hash::RandomState::new().build_hasher().finish();
+    let (sender, told) = watch::channel(Told {
+        run,
+        next: 1,
+        kept: VecDeque::new(),
+        size: 0,
+    });
+    tokio::spawn(async move {
+        let mut before = Arc::clone(&files.borrow_and_update());
+        while files.changed().await.is_ok() {
+            let now = Arc::clone(&files.borrow_and_update());
+            let messages = messages(&before, &now);
+            if !messages.is_empty() {
+                sender.send_modify(|told| messages.into_iter().for_each(|message| told.add(&message)));
+            }
+            before = now;
+            tokio::time::sleep(GATHERED).await;
+        }
+    });
+    Live {
+        told,
+        places: Arc::new(Semaphore::new(MAX_VIEWERS)),
+    }
+}
+
+/// Answers a page that wants to be told.
+pub(super) async fn open(
+    State(live): State<Live>,
+    Extension(connection): Extension<Connection>,
+    headers: HeaderMap,
+) -> Response {
+    let no_store = (header::CACHE_CONTROL, "no-store");
+    let Ok(place) = Arc::clone(&live.places).try_acquire_owned() else {
+        let later = [(header::RETRY_AFTER, "60"), no_store];
+        return (
+            StatusCode::SERVICE_UNAVAILABLE,
+            later,
+            "there are too many viewers\n",
+        )
+            .into_response();
+    };
+    connection.stay();
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let next = last.and_then(|id| live.told.borrow().after(id));
+    let mut told = live.told;
+    told.mark_changed();
+    let viewer = Viewer {
+        told,
+        next,
+        _place: place,
+    };
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        no_store,
+        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        // nginx would gather messages before it hands them on.
+        (HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
+    (headers, Body::from_stream(stream::unfold(viewer, Viewer::wait))).into_response()
+}
+
+impl Viewer {
+    async fn wait(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
+        loop {
+            if let Some(message) = self.take() {
+                return Some((Ok(message), self));
+            }
+            match tokio::time::timeout(KEEP_ALIVE, self.told.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return None,
+                Err(_) => return Some((Ok(Bytes::from_static(b"event: here\ndata: {}\n\n")), self)),
+            }
+        }
+    }
+
+    /// What is to be told next, if anything is.
+    fn take(&mut self) -> Option<Bytes> {
+        let told = self.told.borrow_and_update();
+        match self.next {
+            Some(next) if next == told.next => None,
+            Some(next) if next >= told.first() => {
+                let at = usize::try_from(next - told.first()).ok()?;
+                self.next = Some(next + 1);
+                told.kept.get(at).cloned()
+            }
+            _ => {
+                self.next = Some(told.next);
+                let (run, last) = (told.run, told.next - 1);
+                let anew = format!("retry: 2000\nid: {run:x}-{last}\nevent: anew\ndata: \"{last}\"\n\n");
+                Some(anew.into())
+            }
+        }
+    }
+}
+
+impl Told {
+    /// The number of the oldest message that is kept.
+    fn first(&self) -> u64 {
+        self.next - self.kept.len() as u64
+    }
+
+    /// The number of the message after the one that is called so, if it is kept or the next one.
+    fn after(&self, id: &str) -> Option<u64> {
+        let (run, number) = id.split_once('-')?;
+        let number: u64 = number.parse().ok()?;
+        let next = number.checked_add(1)?;
+        let is_of_run = u64::from_str_radix(run, 16).ok()? == self.run;
+        (is_of_run && (self.first()..=self.next).contains(&next)).then_some(next)
+    }
+
+    fn add(&mut self, message: &str) {
+        let mut text = String::new();
+        let _ = write!(text, "id: {:x}-{}\n{message}\n\n", self.run, self.next);
+        self.size += text.len();
+        self.kept.push_back(text.into());
+        self.next += 1;
+        while self.size > MAX_KEPT
+            && let Some(oldest) = self.kept.pop_front()
+        {
+            self.size -= oldest.len();
+        }
+    }
+}
+
+/// What is to be told of the difference between two moments.
+fn messages(before: &Files, now: &Files) -> Vec<String> {
+    let mut messages = Vec::new();
+    for (path, file) in now {
+        let known = before.get(path).map(|file| &*file.content);
+        if known == Some(&*file.content) {
+            continue;
+        }
+        if &**path == LIST {
+            if let Ok(list) = core::str::from_utf8(&file.content) {
+                messages.push(format!("event: list\ndata: {list}"));
+            }
+        } else if let Some(round) = round_of(path)
+            && let Some(news) = news(round, known, &file.content)
+        {
+            messages.push(format!("event: round\ndata: {news}"));
+        }
+    }
+    messages
+}
+
+/// The number of the round that a file is the wall of.
+fn round_of(path: &str) -> Option<u32> {
+    path.strip_prefix("round-")?
+        .strip_suffix("/wall.json")?
+        .parse()
+        .ok()
+}
+
+fn news(round: u32, before: Option<&[u8]>, now: &[u8]) -> Option<String> {
+    let now: Round<'_> = serde_json::from_slice(now).ok()?;
+    let before: Option<Round<'_>> = before.and_then(|before| serde_json::from_slice(before).ok());
+    let before = before.filter(|before| before.games.len() == now.games.len());
+    let news = match &before {
+        Some(before) => News {
+            round,
+            head: (before.head.get() != now.head.get()).then_some(now.head),
+            games: (1..)
+                .zip(&now.games)
+                .zip(&before.games)
+                .filter(|((_, now), before)| now.get() != before.get())
+                .filter_map(|((number, now), before)| Some((number, changed(before, now)?)))
+                .collect(),
+            anew: false,
+        },
+        None => News {
+            round,
+            head: None,
+            games: Vec::new(),
+            anew: true,
+        },
+    };
+    serde_json::to_string(&news).ok()
+}
+
+/// What a game has otherwise than before. Who plays stays mostly, and is most of it.
+fn changed<'n>(before: &RawValue, now: &'n RawValue) -> Option<Fields<'n>> {
+    let before: Fields<'_> = serde_json::from_str(before.get()).ok()?;
+    let mut fields: Fields<'n> = serde_json::from_str(now.get()).ok()?;
+    fields.retain(|name, now| before.get(name).is_none_or(|before| before.get() != now.get()));
+    Some(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outputs::broadcast::File;
+
+    fn files(games: &[&str]) -> Files {
+        let round = format!("{{\"head\":{{\"round\":3}},\"games\":[{}]}}", games.join(","));
+        Files::from([("round-3/wall.json".into(), File::new(round))])
+    }
+
+    #[test]
+    fn only_what_changed_is_told() {
+        let unchanged = "{\"a\":1}";
+        let one = files(&[unchanged, "{\"a\":2,\"b\":{\"c\":1}}"]);
+        let other = files(&[unchanged, "{\"a\":3,\"b\":{\"c\":1}}"]);
+        assert_eq!(
+            messages(&one, &other),
+            ["event: round\ndata: {\"round\":3,\"games\":[[2,{\"a\":3}]],\"anew\":false}"]
+        );
+        assert!(messages(&one, &one).is_empty());
+        let anew = "event: round\ndata: {\"round\":3,\"games\":[],\"anew\":true}";
+        assert_eq!(
+            messages(&one, &files(&[unchanged])),
+            [anew],
+            "another number of games"
+        );
+        assert_eq!(messages(&Files::new(), &one), [anew]);
+    }
+
+    fn told(messages: usize) -> Told {
+        let mut told = Told {
+            run: 0xab,
+            next: 1,
+            kept: VecDeque::new(),
+            size: 0,
+        };
+        for _ in 0..messages {
+            told.add(&"x".repeat(MAX_KEPT / 4));
+        }
+        told
+    }
+
+    #[test]
+    fn who_comes_again_gets_what_came_since() {
+        let told = told(5);
+        assert_eq!(told.first(), 3, "older ones are forgotten");
+        for (id, next) in [
+            ("ab-5", Some(6)),
+            ("ab-4", Some(5)),
+            ("ab-2", Some(3)),
+            ("ab-1", None),
+            ("ab-6", None),
+            ("ac-5", None),
+            ("ab-", None),
+            ("", None),
+            ("ab-18446744073709551615", None),
+        ] {
+            assert_eq!(told.after(id), next, "{id}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_viewer_reads_anew_once_and_then_hears_all() {
+        let (sender, receiver) = watch::channel(told(0));
+        let places = Arc::new(Semaphore::new(1));
+        let place = places.try_acquire_owned().expect("a place");
+        let viewer = Viewer {
+            told: receiver,
+            next: None,
+            _place: place,
+        };
+        let (message, viewer) = viewer.wait().await.expect("a message");
+        let message = message.expect("it cannot fail");
+        assert_eq!(message, "retry: 2000\nid: ab-0\nevent: anew\ndata: \"0\"\n\n");
+        sender.send_modify(|told| ["one", "two"].iter().for_each(|message| told.add(message)));
+        let (message, viewer) = viewer.wait().await.expect("a message");
+        assert_eq!(message.expect("it cannot fail"), "id: ab-1\none\n\n");
+        let (message, mut viewer) = viewer.wait().await.expect("a message");
+        assert_eq!(message.expect("it cannot fail"), "id: ab-2\ntwo\n\n");
+        assert_eq!(viewer.take(), None);
+        sender.send_modify(|told| (0..9).for_each(|_| told.add(&"x".repeat(MAX_KEPT / 4))));
+        let late = viewer.take().expect("a message");
+        assert!(
+            late.ends_with(b"event: anew\ndata: \"11\"\n\n"),
+            "it was too slow"
+        );
+    }
+}

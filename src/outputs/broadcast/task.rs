@@ -1,0 +1,145 @@
+//! Follows what happens, and makes the files of it.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use kiebitz_hardware::Timestamp;
+use tokio::sync::{mpsc, watch};
+
+use super::files::Files;
+use super::page;
+use super::projection::{Broadcast, EventFacts};
+use super::settings::{Publish, Target};
+use super::store::{self, Place};
+use super::web;
+use crate::outputs::feeds::{News, Output, Starting};
+use crate::outputs::shared::trial::Trial;
+
+/// All files at a moment.
+pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
+
+/// What happens within this time is published together.
+const GATHERED: Duration = Duration::from_millis(150);
+
+impl Output for Publish {
+    fn start(&self, starting: &mut Starting) {
+        if self.page {
+            starting.bring_page(self.delay);
+        }
+        let files = starting.files(self.delay);
+        let reports = starting.reports.clone();
+        for target in &self.to {
+            let place = Place::new(target.clone(), self.clone());
+            starting.spawn(place.follow(files.clone(), reports.clone()));
+        }
+        if let Some(address) = self.listen {
+            // It serves as long as the program runs, and there is nothing to finish.
+            tokio::spawn(web::serve(address, files));
+        }
+    }
+
+    fn secrets(&self) -> Vec<&Path> {
+        let files = [&self.s3_key_file, &self.webdav_login_file];
+        files.into_iter().flatten().map(PathBuf::as_path).collect()
+    }
+
+    fn trials(&self) -> Vec<Trial> {
+        let trial = |target: &Target| {
+            let (name, target, settings) = (target.to_string(), target.clone(), self.clone());
+            Trial::new(name, move || {
+                let tried = store::try_out(target.clone(), settings.clone());
+                async move { tried.await.map_err(|error| format!("{error:#}")) }
+            })
+        };
+        self.to.iter().map(trial).collect()
+    }
+}
+
+/// Follows what happens, and makes the files of it, once for each delay.
+#[derive(Debug)]
+pub(in crate::outputs) struct Follower {
+    told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
+    shows: BTreeMap<Duration, (Broadcast, watch::Sender<Arc<Files>>)>,
+    facts: EventFacts,
+    /// The pairings are known. Without them a round would be seen with half of its games.
+    paired: bool,
+}
+
+impl Follower {
+    /// Of an event of which nothing is known yet.
+    pub(in crate::outputs) fn new(
+        told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
+        facts: EventFacts,
+    ) -> Self {
+        Self {
+            told,
+            shows: BTreeMap::new(),
+            facts,
+            paired: false,
+        }
+    }
+
+    /// The files that are seen with that delay.
+    pub(in crate::outputs) fn show(&mut self, delay: Duration) -> Snapshot {
+        self.shown(delay).1.subscribe()
+    }
+
+    /// The page is among them, from the beginning: who comes early waits there.
+    pub(in crate::outputs) fn bring_page(&mut self, delay: Duration) {
+        let (show, files) = self.shown(delay);
+        show.bring_page();
+        files.send_replace(Arc::new(page::files()));
+    }
+
+    fn shown(&mut self, delay: Duration) -> &mut (Broadcast, watch::Sender<Arc<Files>>) {
+        let facts = &self.facts;
+        self.shows.entry(delay).or_insert_with(|| {
+            let (sender, _) = watch::channel(Arc::default());
+            (Broadcast::new(delay, facts.clone()), sender)
+        })
+    }
+
+    pub(in crate::outputs) async fn work(mut self) {
+        while let Some((now, news)) = self.told.recv().await {
+            let mut now = now;
+            self.hear(now, &news);
+            if self.shows.values_mut().any(|(show, _)| show.advance(now)) {
+                // What is on its way belongs to the same move.
+                tokio::time::sleep(GATHERED).await;
+                while let Ok((at, news)) = self.told.try_recv() {
+                    now = now.max(at);
+                    self.hear(at, &news);
+                }
+            }
+            for (show, files) in self.shows.values_mut() {
+                if show.advance(now) && self.paired {
+                    files.send_replace(Arc::new(show.files().clone()));
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, now: Timestamp, news: &News) {
+        self.paired |= matches!(news, News::Pairings(_));
+        for (show, _) in self.shows.values_mut() {
+            match news {
+                News::Events(events) => events.iter().for_each(|event| show.take(now, event)),
+                News::Clock(board, clock) => show.take_clock(now, board, clock),
+                News::Serial(board, serial) => show.know(board, serial),
+                News::Past(board, events) => show.resume(now, board, events),
+                News::Pairings(Some(tournament)) => show.pair(Arc::clone(tournament)),
+                News::Facts(facts) => show.rename(facts.clone()),
+                News::SetForward(by) => show.set_forward(*by),
+                News::Restart(restarts) => show.restart(*restarts),
+                News::Pairings(None)
+                | News::Round(_)
+                | News::Sight(_)
+                | News::Kept(_)
+                | News::Journals(_)
+                | News::Tick => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Serves the files of the broadcast over HTTP, to be read and nothing else.
+//!
+//! What programs ask livechesscloud for is answered as it would be there: `/meta/ID` names the host, and the files are
+//! under `/get/ID/` as well.
+
+use core::hash::{Hash, Hasher};
+use std::collections::hash_map::DefaultHasher;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use maud::{DOCTYPE, html};
+use tower_http::compression::CompressionLayer;
+
+use super::files::{CACHE_CONTROL, File, Files};
+use super::task::Snapshot;
+use super::{page, stream};
+use crate::outputs::shared::http::{accept, listen};
+
+/// So many connections are open at a time; others wait. Who has more viewers puts a proxy or a bucket in front.
+const MAX_CONNECTIONS: usize = 256;
+
+/// Serves the files at this address for as long as the program runs.
+pub(in crate::outputs) async fn serve(address: SocketAddr, files: Snapshot) {
+    let listener = listen(address, "[publish]").await;
+    tracing::info!("http://{address}/ serves the broadcast");
+    accept(&listener, &router(files), MAX_CONNECTIONS).await;
+}
+
+fn router(files: Snapshot) -> Router {
+    let live = stream::follow(files.clone());
+    Router::new()
+        .route("/", get(contents))
+        .route("/stream", get(stream::open).with_state(live))
+        .route("/meta/{id}", get(meta))
+        .route("/get/{id}/{*path}", get(under_id))
+        .route("/{*path}", get(file))
+        .with_state(files)
+        .layer(CompressionLayer::new())
+}
+
+/// Where the files of an event are, in the words of livechesscloud.
+async fn meta(Path(id): Path<String>, headers: HeaderMap) -> Response {
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok())
+        .unwrap_or_default();
+    let meta = serde_json::json!({ "id": id, "host": host, "format": 1 });
+    with_headers(
+        "application/json",
+        CACHE_CONTROL,
+        meta.to_string().into_response(),
+    )
+}
+
+async fn under_id(
+    State(files): State<Snapshot>,
+    Path((_, path)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    of(&files, &path, &headers)
+}
+
+async fn file(State(files): State<Snapshot>, Path(path): Path<String>, headers: HeaderMap) -> Response {
+    let mut response = of(&files, &path, &headers);
+    if path == stream::LIST {
+        // Where files alone are served nobody has to ask for a stream to find out that there is none.
+        response
+            .headers_mut()
+            .insert(stream::HEADER, HeaderValue::from_static("stream"));
+    }
+    response
+}
+
+fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
+    let file = files.borrow().get(path).cloned();
+    let Some(file) = file else {
+        // It may be there in a moment.
+        let none = (StatusCode::NOT_FOUND, "there is no such file\n").into_response();
+        return with_headers("text/plain; charset=utf-8", CACHE_CONTROL, none);
+    };
+    let tag = tag(&file);
+    let known = headers
+        .get(header::IF_NONE_MATCH)
+        .and_then(|known| known.to_str().ok());
+    // A proxy that compresses marks tags as weak.
+    let is_known = known.is_some_and(|known| {
+        known
+            .split(',')
+            .any(|one| one.trim().trim_start_matches("W/") == tag)
+    });
+    let response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        axum::body::Bytes::copy_from_slice(&file.content).into_response()
+    };
+    let mut response = with_headers(File::media_type(path), CACHE_CONTROL, response);
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    if path == page::INDEX {
+        for (name, value) in [
+            (header::CONTENT_SECURITY_POLICY, page::CONTENT_SECURITY_POLICY),
+            (header::REFERRER_POLICY, "no-referrer"),
+        ] {
+            response
+                .headers_mut()
+                .insert(name, HeaderValue::from_static(value));
+        }
+    }
+    response
+}
+
+/// What changes whenever the content does.
+fn tag(file: &File) -> String {
+    let mut hasher = DefaultHasher::new();
+    file.content.hash(&mut hasher);
+    format!("\"{:016x}\"", hasher.finish())
+}
+
+fn with_headers(media_type: &'static str, cache: &'static str, mut response: Response) -> Response {
+    let headers: [(HeaderName, &'static str); 4] = [
+        (header::CONTENT_TYPE, media_type),
+        (header::CACHE_CONTROL, cache),
+        // Pages of others may read what is public.
+        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    for (name, value) in headers {
+        response
+            .headers_mut()
+            .insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// The page for somebody who opens the address in a browser, or what there is.
+async fn contents(State(files): State<Snapshot>, headers: HeaderMap) -> Response {
+    if files.borrow().contains_key(page::INDEX) {
+        return of(&files, page::INDEX, &headers);
+    }
+    let files: Arc<Files> = Arc::clone(&files.borrow());
+    let games = files.keys().filter(|path| path.ends_with("games.pgn"));
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "kiebitz" }
+            }
+            body {
+                h1 { "Games" }
+                ul {
+                    @for path in games { li { a href=(path) { (path) } } }
+                }
+                p { a href="tournament.json" { "tournament.json" } }
+            }
+        }
+    };
+    let response = Html(page.into_string()).into_response();
+    with_headers("text/html; charset=utf-8", CACHE_CONTROL, response)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+    use tokio::sync::watch;
+
+    use super::*;
+    use crate::outputs::shared::http::{Connection, answer};
+
+    async fn ask(address: SocketAddr, request: &str) -> String {
+        let mut stream = TcpStream::connect(address).await.expect("a server");
+        let request = format!("{request}\r\nHost: pi.example\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.expect("it listens");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.expect("it answers");
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    async fn serving(files: Files) -> SocketAddr {
+        serving_what_changes(files).await.0
+    }
+
+    /// The sender changes the files.
+    async fn serving_what_changes(files: Files) -> (SocketAddr, Arc<watch::Sender<Arc<Files>>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let (sender, snapshot) = watch::channel(Arc::new(files));
+        let sender = Arc::new(sender);
+        let kept = Arc::clone(&sender);
+        tokio::spawn(async move {
+            let router = router(snapshot);
+            loop {
+                let (stream, _) = listener.accept().await.expect("a caller");
+                tokio::spawn(answer(stream, router.clone(), Connection::new(None)));
+                let _ = &kept;
+            }
+        });
+        (address, sender)
+    }
+
+    /// No address says that its content stays: the round may be over, and its result be corrected.
+    #[tokio::test]
+    async fn a_corrected_result_is_served_at_the_address_of_the_wrong_one() {
+        let paths = [
+            "index.html",
+            "page/main.js",
+            "tournament.json",
+            "wall.json",
+            "round-1/index.json",
+            "round-1/wall.json",
+            "round-1/games.pgn",
+            "round-1/game-1.pgn",
+            "round-1/game-1.json",
+            "round-1/board-1.json",
+        ];
+        let files = |result: &str| -> Files {
+            let files = paths.iter().map(|path| ((*path).into(), File::new(result)));
+            files.collect()
+        };
+        let (address, sender) = serving_what_changes(files("1-0")).await;
+        for path in paths {
+            let first = ask(address, &format!("GET /{path} HTTP/1.1")).await;
+            let line = |name: &str| {
+                let found = first.lines().find_map(|line| line.strip_prefix(name));
+                found.unwrap_or_default().to_owned()
+            };
+            assert_eq!(line("cache-control: "), CACHE_CONTROL, "{path}");
+            assert!(CACHE_CONTROL.contains("max-age=0, must-revalidate"));
+            let known = format!("GET /{path} HTTP/1.1\r\nIf-None-Match: {}", line("etag: "));
+            assert!(ask(address, &known).await.starts_with("HTTP/1.1 304"), "{path}");
+            sender.send_replace(Arc::new(files("0-1")));
+            let corrected = ask(address, &known).await;
+            assert!(
+                corrected.starts_with("HTTP/1.1 200") && corrected.ends_with("0-1"),
+                "{path}: {corrected}"
+            );
+            sender.send_replace(Arc::new(files("1-0")));
+        }
+    }
+
+    #[tokio::test]
+    async fn files_are_served_with_tags_and_may_only_be_read() {
+        let content = "1. e4 e5 *\n".repeat(100);
+        let file = File::new(content.clone());
+        let etag = tag(&file);
+        let address = serving(Files::from([("round-1/games.pgn".into(), file)])).await;
+        let answer = ask(address, "GET /round-1/games.pgn?poll HTTP/1.1").await;
+        assert!(
+            answer.starts_with("HTTP/1.1 200") && answer.ends_with(&content),
+            "{answer}"
+        );
+        for header in [
+            "content-type: application/vnd.chess-pgn",
+            "cache-control: public, max-age=0, must-revalidate, s-maxage=3",
+            "access-control-allow-origin: *",
+            &format!("etag: {etag}"),
+        ] {
+            assert!(answer.contains(header), "{header} in {answer}");
+        }
+        let known = format!("GET /get/open/round-1/games.pgn HTTP/1.1\r\nIf-None-Match: {etag}");
+        assert!(ask(address, &known).await.starts_with("HTTP/1.1 304"));
+        let meta = ask(address, "GET /meta/open HTTP/1.1").await;
+        assert!(
+            meta.contains("\"host\":\"pi.example\"") && meta.contains("\"format\":1"),
+            "{meta}"
+        );
+        let zipped = "GET /round-1/games.pgn HTTP/1.1\r\nAccept-Encoding: gzip";
+        let zipped = ask(address, zipped).await;
+        assert!(
+            zipped.contains("content-encoding: gzip") && zipped.len() < 700,
+            "{zipped}"
+        );
+        for (request, status) in [
+            ("GET /round-2/games.pgn HTTP/1.1", "404"),
+            ("GET /../../etc/passwd HTTP/1.1", "404"),
+            ("PUT /round-1/games.pgn HTTP/1.1", "405"),
+            ("GET / HTTP/1.1", "200"),
+        ] {
+            let answer = ask(address, request).await;
+            assert!(
+                answer.starts_with(&format!("HTTP/1.1 {status}")),
+                "{request}: {answer}"
+            );
+        }
+    }
+
+    /// Who is told what changes does not keep others from reading.
+    #[tokio::test]
+    async fn a_stream_is_none_of_the_connections() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let file = File::new("{}");
+        let (_sender, snapshot) = watch::channel(Arc::new(Files::from([("wall.json".into(), file)])));
+        tokio::spawn(async move { accept(&listener, &router(snapshot), 1).await });
+        let mut stream = TcpStream::connect(address).await.expect("a server");
+        let request = b"GET /stream HTTP/1.1\r\nHost: pi.example\r\n\r\n";
+        stream.write_all(request).await.expect("it listens");
+        let mut begun = Vec::new();
+        while !begun.ends_with(b"\n\n\r\n") {
+            begun.push(stream.read_u8().await.expect("it answers"));
+        }
+        let begun = String::from_utf8_lossy(&begun);
+        assert!(
+            begun.contains("content-type: text/event-stream") && begun.contains("event: anew"),
+            "{begun}"
+        );
+        let answer = ask(address, "GET /wall.json HTTP/1.1").await;
+        assert!(answer.contains("kiebitz-stream: stream"), "{answer}");
+    }
+}

@@ -1,0 +1,29 @@
+//! The desk: a page for arbiters, who log in, see every board without delay, and give commands.
+
+#[cfg(target_os = "linux")]
+mod door;
+#[cfg(target_os = "linux")]
+mod first;
+#[cfg(target_os = "linux")]
+mod orders;
+#[cfg(target_os = "linux")]
+mod outputs;
+mod page;
+#[cfg(target_os = "linux")]
+mod pairings;
+mod projection;
+#[cfg(target_os = "linux")]
+mod review;
+#[cfg(target_os = "linux")]
+mod sessions;
+mod settings;
+#[cfg(target_os = "linux")]
+mod task;
+#[cfg(target_os = "linux")]
+mod users;
+
+pub use settings::Desk;
+#[cfg(target_os = "linux")]
+pub(crate) use task::{InHall, Served};
+#[cfg(target_os = "linux")]
+pub(crate) use users::{Role, line as user_line};

@@ -1,0 +1,84 @@
+//! Commands of those who are logged in, to whatever has the boards.
+
+use core::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use kiebitz_game::command::{Answer, Command};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::sync::oneshot;
+
+use super::door::{Shared, nobody, refused};
+use super::sessions::Guest;
+use super::users::Role;
+use crate::outputs::shared::to_hall::{Setup, Unanswered};
+
+/// Who has the boards answers within that, or does not work. A hub takes up to seven seconds to say that nobody answers.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Deserialize)]
+pub(super) struct Asked {
+    board: String,
+    command: Map<String, Value>,
+}
+
+pub(super) async fn command(State(door): Shared, headers: HeaderMap, Json(asked): Json<Asked>) -> Response {
+    let Some(guest) = door.guest(&headers) else {
+        return nobody();
+    };
+    let id = asked.command.get("id").and_then(Value::as_str).map(str::to_owned);
+    let read = Command::parse(&Value::Object(asked.command).to_string());
+    let command = match read {
+        Ok(command) => Command {
+            by: guest.name.clone(),
+            ..command
+        },
+        Err(error) => {
+            return Json(Answer {
+                id,
+                ok: false,
+                note: None,
+                error: Some(error.to_string()),
+                standing: None,
+                kept: true,
+            })
+            .into_response();
+        }
+    };
+    if !guest.role.may(command.action) {
+        let Guest { name, role } = &guest;
+        let why = match role {
+            Role::Viewer => format!("{name} may only look on"),
+            Role::Arbiter | Role::Operator => format!("{} is for operators", command.action),
+        };
+        return refused(StatusCode::FORBIDDEN, &why);
+    }
+    let (sender, answer) = oneshot::channel();
+    let setup = Setup {
+        board: asked.board,
+        command,
+        answer: sender,
+    };
+    let carried_out = async {
+        door.hall.setups.send(setup).await.ok()?;
+        answer.await.ok()
+    };
+    match tokio::time::timeout(PATIENCE, carried_out).await {
+        Ok(Some(Ok(answer))) => Json(answer).into_response(),
+        Ok(Some(Err(unanswered))) => no_answer(&unanswered),
+        Ok(None) | Err(_) => refused(StatusCode::SERVICE_UNAVAILABLE, "kiebitz does not answer"),
+    }
+}
+
+/// What a hub says in place of an answer.
+fn no_answer(unanswered: &Unanswered) -> Response {
+    let told = json!({
+        "error": unanswered.to_string(),
+        "why": unanswered.why(),
+        "daemon": unanswered.daemon(),
+    });
+    (StatusCode::GATEWAY_TIMEOUT, Json(told)).into_response()
+}

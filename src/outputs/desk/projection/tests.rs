@@ -1,0 +1,208 @@
+use kiebitz_game::clock::Side;
+use kiebitz_game::events::incidents::set_counts;
+use kiebitz_game::events::samples::{event, ply, started};
+use kiebitz_game::position::Seen;
+use kiebitz_game::position::Variant;
+use shakmaty::Color;
+
+use super::*;
+use crate::outputs::shared::sight::Levers;
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+fn sight(forgotten: bool) -> Sight {
+    let mut moved = Board::default();
+    moved.discard_piece_at(Square::E2);
+    Sight {
+        name: "b".to_owned(),
+        serial: Some("42".to_owned()),
+        same_number: Vec::new(),
+        port: "/dev/ttyACM0".to_owned(),
+        connected: true,
+        away: None,
+        forgotten,
+        battery: Some(80),
+        placement: moved,
+        expected: Some(Board::default()),
+        clock: ClockPicture::default(),
+        table: Some(4),
+        levers: Levers::default(),
+        seen: Seen::default(),
+    }
+}
+
+fn incident(number: u64) -> Incident {
+    let mut lines = kiebitz_game::events::samples::EVERY
+        .lines()
+        .filter(|line| line.contains("\"incident.opened\""));
+    let line = lines
+        .find(|line| line.contains("\"kind\":\"illegal_move\""))
+        .expect("an incident");
+    let event: Event = serde_json::from_str(line).expect("an event");
+    match event.kind {
+        EventKind::IncidentOpened(mut incident) => {
+            (incident.incident, incident.color) = (number, Some(Color::Black));
+            set_counts(&mut incident, true);
+            *incident
+        }
+        _ => panic!("it was opened"),
+    }
+}
+
+/// What has changed of the board.
+fn change(desk: &mut Desk) -> Value {
+    let mut changes = desk.poll_changes();
+    changes.retain(|change| !matches!(change, Change::Pairings(_)));
+    match &changes[..] {
+        [Change::Board(text)] => serde_json::from_str(text).expect("JSON"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn only_what_changed_is_told() {
+    let mut desk = Desk::default();
+    desk.see(sight(false));
+    let first = change(&mut desk);
+    assert_eq!(first["differs"], serde_json::json!(["e2"]));
+    assert_eq!((&first["battery"], &first["game"]), (&80.into(), &Value::Null));
+    desk.see(sight(false));
+    assert!(desk.poll_changes().is_empty(), "it is as it was");
+    desk.take(&event(1, started(START, Variant::Standard)));
+    desk.take(&event(2, EventKind::MoveMade(ply(1, "e2e4", "e4"))));
+    let news = change(&mut desk);
+    assert_eq!(news["game"]["moves"][0]["san"], "e4");
+    assert_eq!(news["board"], "b");
+    assert_eq!(news.as_object().map(Map::len), Some(2), "{news}");
+    let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
+    assert_eq!(all["boards"][0]["game"], news["game"]);
+    assert_eq!(all["boards"][0]["differs"], first["differs"]);
+}
+
+#[test]
+fn incidents_are_open_and_then_past_with_when_they_were_opened() {
+    let mut desk = Desk::default();
+    desk.take(&event(1, started(START, Variant::Standard)));
+    desk.take(&event(2, EventKind::IncidentOpened(Box::new(incident(7)))));
+    let news = change(&mut desk);
+    assert_eq!(news["incidents"][0]["incident"], 7);
+    assert!(news["incidents"][0]["since"].is_string(), "{news}");
+    let advised = |language: &str| news["incidents"][0]["advice_in"][language].clone();
+    for (language, begins) in [
+        ("en", "Illegal move by Black, clock pressed"),
+        ("de", "Regelwidriger Zug von Schwarz, Uhr gedrückt"),
+    ] {
+        let text = advised(language).as_str().expect("text").to_owned();
+        assert!(text.starts_with(begins), "{language}: {text}");
+    }
+    assert_eq!(news["offences"]["black"], 1);
+    let closed = |counts| EventKind::IncidentClosed {
+        incident: 7,
+        kind: incident(7).kind,
+        by: ClosedBy::Arbiter,
+        reason: IncidentEnd::Decided,
+        counts,
+        decision: Some("two minutes".to_owned()),
+        decided_by: None,
+    };
+    desk.take(&event(3, closed(None)));
+    let news = change(&mut desk);
+    assert_eq!(
+        (&news["incidents"], &news["past"][0]["incident"]),
+        (&serde_json::json!([]), &7.into())
+    );
+    assert_eq!(
+        (&news["past"][0]["decision"], &news["past"][0]["by"]),
+        (&"two minutes".into(), &"arbiter".into())
+    );
+    // It is decided once more.
+    desk.take(&event(4, closed(Some(false))));
+    assert_eq!(change(&mut desk)["offences"]["black"], 0);
+    desk.take(&event(5, started(START, Variant::Standard)));
+    assert_eq!(change(&mut desk)["past"], serde_json::json!([]));
+}
+
+#[test]
+fn a_board_that_is_forgotten_is_gone_and_may_come_again() {
+    let mut desk = Desk::default();
+    desk.see(sight(false));
+    change(&mut desk);
+    desk.see(sight(true));
+    assert_eq!(
+        desk.poll_changes(),
+        [Change::Gone("{\"board\":\"b\"}".to_owned())]
+    );
+    assert_eq!(desk.all(), "{\"boards\":[]}");
+    desk.see(sight(false));
+    assert_eq!(change(&mut desk)["serial"], "42", "everything is told again");
+}
+
+#[test]
+fn what_squares_did_is_told_once_however_quickly() {
+    let mut desk = Desk::default();
+    desk.see(sight(false));
+    let first = change(&mut desk);
+    assert_eq!((&first["stands_at"], &first["table"]), (&4.into(), &4.into()));
+    assert_eq!((&first["lever"], first.get("emptied")), (&Value::Null, None));
+    let seen = Seen {
+        emptied: Square::A1.into(),
+        filled: Bitboard::EMPTY,
+    };
+    let put_back = Seen {
+        emptied: Bitboard::EMPTY,
+        filled: Square::A1.into(),
+    };
+    let same = |seen| Sight { seen, ..sight(false) };
+    desk.see(same(seen));
+    desk.see(same(put_back));
+    let told = serde_json::json!({"board": "b", "emptied": ["a1"], "filled": ["a1"]});
+    assert_eq!(
+        change(&mut desk),
+        told,
+        "both, although nothing else is otherwise"
+    );
+    assert!(desk.poll_changes().is_empty());
+    desk.see(same(seen));
+    assert_eq!(
+        change(&mut desk)["emptied"],
+        serde_json::json!(["a1"]),
+        "once more"
+    );
+    let pressed = Levers {
+        up: Some(Side::Left),
+        white: Some(Side::Right),
+    };
+    desk.see(Sight {
+        levers: pressed,
+        ..sight(false)
+    });
+    let told = serde_json::json!({"board": "b", "lever": "left", "white_side": "right"});
+    assert_eq!(change(&mut desk), told);
+}
+
+#[test]
+fn a_page_is_told_that_what_it_shows_is_not_kept() {
+    let mut desk = Desk::default();
+    desk.see(sight(false));
+    desk.poll_changes();
+    desk.keep(false);
+    desk.see(Sight {
+        battery: Some(7),
+        ..sight(false)
+    });
+    let changes = desk.poll_changes();
+    assert_eq!(
+        changes[0],
+        Change::Kept("{\"kept\":false}".to_owned()),
+        "before the rest"
+    );
+    assert!(matches!(&changes[1], Change::Board(_)));
+    let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
+    assert_eq!(all["kept"], false);
+    desk.keep(false);
+    assert_eq!(desk.poll_changes(), []);
+    desk.keep(true);
+    assert_eq!(desk.poll_changes(), [Change::Kept("{\"kept\":true}".to_owned())]);
+    let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
+    assert_eq!(all.get("kept"), None);
+}

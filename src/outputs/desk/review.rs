@@ -1,0 +1,277 @@
+//! Past games at the desk: the list of those in the journal, and of each what the commands of the program give.
+//!
+//! Journal and recordings are read anew for each request, beside the daemon that writes them, and off its tasks.
+
+mod refusal;
+mod search;
+
+use core::fmt::Write as _;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use kiebitz_game::events::incidents::Incidents;
+use kiebitz_game::laws::Language;
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+
+use super::door::Door;
+use super::sessions::Guest;
+use crate::kept::{Archive, KeptGame, KeptGames, Recorded};
+use crate::outputs::pgn::pgn;
+use crate::outputs::report::{GameReport, Manner, Report, html};
+use crate::outputs::shared::advice::in_all_languages;
+use crate::outputs::shared::notation::Letters;
+use crate::system_time::local_zone;
+use refusal::Refusal;
+use search::Search;
+
+/// So many requests read at a time: disk and processor are the daemon's first.
+const AT_ONCE: usize = 2;
+/// The largest capture that is handed out, in bytes: it is put together in memory.
+const MAX_CAPTURE: usize = 64 << 20;
+/// What a browser may do for a report: print it. It has its own style in it, and nothing else.
+const POLICY_OF_REPORTS: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+     frame-ancestors 'none'";
+
+type Shared = State<Arc<Door>>;
+
+/// Where past games are read.
+#[derive(Debug)]
+pub(super) struct Reading {
+    /// `None`: the boards are those of a hub, and their journals are in the halls.
+    archive: Option<Archive>,
+    /// Of the event.
+    language: Language,
+    turns: Arc<Semaphore>,
+}
+
+/// Whether somebody still waits for what is read.
+struct Wanted(Weak<()>);
+
+impl Wanted {
+    fn is_wanted(&self) -> bool {
+        self.0.strong_count() > 0
+    }
+}
+
+impl Reading {
+    /// Of the games there, those of an event in that language.
+    pub(super) fn of(archive: Option<Archive>, language: Language) -> Self {
+        Self {
+            archive,
+            language,
+            turns: Arc::new(Semaphore::new(AT_ONCE)),
+        }
+    }
+
+    /// Does some work with the journal, when it is its turn. Who hangs up ends it.
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&KeptGames, &Wanted) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let archive = self.archive.clone().ok_or(Refusal::InHall)?;
+        let turn = Arc::clone(&self.turns).acquire_owned().await;
+        let waits = Arc::new(());
+        let wanted = Wanted(Arc::downgrade(&waits));
+        let worked = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            work(&archive.open()?, &wanted)
+        });
+        let done = worked
+            .await
+            .map_err(|error| Refusal::from(anyhow::Error::from(error)));
+        drop(waits);
+        done?
+    }
+
+    /// The same with a game.
+    async fn read_game<T: Send + 'static>(
+        &self,
+        id: String,
+        work: impl FnOnce(&KeptGames, &KeptGame, &Wanted) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let found = self.read(move |kept, wanted| {
+            let game = kept.get(&id)?.ok_or(Refusal::NoGame)?;
+            work(kept, &game, wanted)
+        });
+        found.await
+    }
+}
+
+/// What is asked of past games.
+pub(super) fn routes() -> Router<Arc<Door>> {
+    Router::new()
+        .route("/games", get(games))
+        .route("/games/{id}", get(game))
+        .route("/games/{id}/pgn", get(game_pgn))
+        .route("/games/{id}/report", get(report))
+        .route("/games/{id}/capture", get(capture))
+        .route("/games/{id}/explain", get(explain))
+}
+
+async fn games(
+    State(door): Shared,
+    _guest: Guest,
+    Query(search): Query<Search>,
+) -> Result<Response, Refusal> {
+    let found = door.reading.read(move |kept, wanted| search.of(kept, wanted));
+    Ok(Json(found.await?).into_response())
+}
+
+/// A game with all that the journal has of it.
+#[derive(Serialize)]
+struct Reviewed {
+    #[serde(flatten)]
+    report: GameReport,
+    /// How many offences each player has completed.
+    offences: Offences,
+    /// The advice of each incident, by its number and the code of each language.
+    advice_in: BTreeMap<u64, BTreeMap<&'static str, String>>,
+}
+
+#[derive(Serialize)]
+struct Offences {
+    white: u32,
+    black: u32,
+}
+
+impl Reviewed {
+    fn of(kept: &KeptGames, game: &KeptGame) -> Result<Self, Refusal> {
+        let events = kept.events_with_board(game)?;
+        let report = Report::from_events(&events);
+        let mut games = report.games.into_iter();
+        let report = games.find(|report| report.record.game == game.entry.game);
+        let report = report.ok_or(Refusal::NoBeginning)?;
+        let mut incidents = Incidents::default();
+        for event in &events {
+            incidents.apply(event);
+        }
+        let offences = incidents.offences();
+        let known = report.incidents.iter().map(|entry| &entry.incident);
+        let advised = known.map(|incident| (incident.incident, in_all_languages(incident)));
+        Ok(Self {
+            advice_in: advised.collect(),
+            report,
+            offences: Offences {
+                white: offences.white,
+                black: offences.black,
+            },
+        })
+    }
+}
+
+async fn game(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Result<Response, Refusal> {
+    let reviewed = door
+        .reading
+        .read_game(id, |kept, game, _| Reviewed::of(kept, game));
+    Ok(Json(reviewed.await?).into_response())
+}
+
+async fn game_pgn(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Result<Response, Refusal> {
+    let name = id.clone();
+    let read = door
+        .reading
+        .read_game(id, |kept, game, _| Ok(pgn(&kept.record(game)?)));
+    let pgn = read.await?;
+    Ok(download(&name, "pgn", "application/x-chess-pgn", pgn))
+}
+
+#[derive(Deserialize)]
+struct Wishes {
+    /// The code of a language; without it, that of the configuration.
+    language: Option<String>,
+}
+
+async fn report(
+    State(door): Shared,
+    _guest: Guest,
+    Path(id): Path<String>,
+    Query(wishes): Query<Wishes>,
+) -> Result<Response, Refusal> {
+    let usual = door.reading.language;
+    let read = door.reading.read_game(id, move |kept, game, _| {
+        let asked = wishes.language.as_deref();
+        let language = Language::ALL.iter().find(|known| Some(known.code()) == asked);
+        let language = language.copied().unwrap_or(usual);
+        let manner = Manner {
+            language,
+            letters: Letters::of(language.code())
+                .ok_or_else(|| anyhow::anyhow!("a language without piece letters"))?,
+            zone: local_zone(),
+            adjournment: false,
+        };
+        let report = Report::from_events(&kept.events_with_board(game)?);
+        Ok(html(&report, &manner))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, POLICY_OF_REPORTS),
+    ];
+    Ok((headers, read.await?).into_response())
+}
+
+async fn capture(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Result<Response, Refusal> {
+    let name = id.clone();
+    let read = door.reading.read_game(id, |kept, game, wanted| {
+        let recorded = Recorded::of(kept, game)?;
+        Ok(recorded.capture(MAX_CAPTURE, || wanted.is_wanted())?)
+    });
+    let capture = read.await?;
+    Ok(download(&name, "pcapng", "application/x-pcapng", capture))
+}
+
+async fn explain(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Result<Response, Refusal> {
+    let read = door.reading.read_game(id, |kept, game, wanted| {
+        Ok(kept.watched(game, || wanted.is_wanted())?)
+    });
+    Ok(Json(read.await?).into_response())
+}
+
+/// A file to be kept under a game's name.
+fn download(game: &str, ending: &str, media_type: &'static str, content: impl IntoResponse) -> Response {
+    let named = format!("{game}.{ending}");
+    let mut response = content.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    if let Ok(disposition) = HeaderValue::from_str(&attachment(&named)) {
+        headers.insert(header::CONTENT_DISPOSITION, disposition);
+    }
+    response
+}
+
+/// The header for a file of that name: once as all programs read it, and once with every letter (RFC 6266).
+fn attachment(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    let mut encoded = String::new();
+    for byte in name.bytes() {
+        if is_plain(byte.into()) {
+            encoded.push(byte.into());
+        } else {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_after_its_game_whatever_the_board_is_called() {
+        assert_eq!(
+            attachment("2026-11-21-board-3-2.pgn"),
+            "attachment; filename=\"2026-11-21-board-3-2.pgn\"; filename*=UTF-8''2026-11-21-board-3-2.pgn"
+        );
+        assert_eq!(
+            attachment("a\"/\r\nü.pgn"),
+            "attachment; filename=\"a_____.pgn\"; filename*=UTF-8''a%22%2F%0D%0A%C3%BC.pgn"
+        );
+    }
+}

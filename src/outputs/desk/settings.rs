@@ -1,0 +1,116 @@
+//! The table `[desk]`: where arbiters work.
+
+use core::str::FromStr;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use axum::http::HeaderName;
+use serde::{Deserialize, Deserializer};
+
+use crate::settings::{Absolute, Text};
+
+/// The arbiters' page.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Table")]
+pub struct Desk {
+    /// Where it is served.
+    pub listen: SocketAddr,
+    /// The file with those who may log in, a line each; `kiebitz user` writes them.
+    pub users_file: PathBuf,
+    /// The header in which a proxy says who has logged in there; `None`: the desk asks for passwords itself.
+    pub user_header: Option<String>,
+}
+
+/// The table as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    #[serde(default = "usual", deserialize_with = "address")]
+    listen: SocketAddr,
+    #[serde(deserialize_with = "users_file")]
+    users_file: PathBuf,
+    user_header: Option<String>,
+}
+
+impl TryFrom<Table> for Desk {
+    type Error = &'static str;
+
+    fn try_from(table: Table) -> Result<Self, Self::Error> {
+        let Table {
+            listen,
+            users_file,
+            user_header,
+        } = table;
+        if let Some(header) = &user_header {
+            if HeaderName::from_str(header).is_err() {
+                return Err("`user_header` must be the name of a header, as in \"Remote-User\"");
+            }
+            if !listen.ip().is_loopback() {
+                return Err(
+                    "whoever reaches the desk past the proxy could say any name in `user_header`: with it, `listen` must be an address of this computer",
+                );
+            }
+        }
+        Ok(Self {
+            listen,
+            users_file,
+            user_header,
+        })
+    }
+}
+
+impl Desk {
+    /// Whether it can be reached from other computers.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        !self.listen.ip().is_loopback()
+    }
+}
+
+fn usual() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 8038))
+}
+
+fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let address = text.parse().ok();
+    let address = address.filter(|address: &SocketAddr| address.port() > 0);
+    let wrong = "this must be an address with a port, as in \"127.0.0.1:8038\" for this computer alone";
+    address.ok_or_else(|| serde::de::Error::custom(wrong))
+}
+
+fn users_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+    Text::<Absolute>::deserialize(deserializer).map(|path| path.0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_an_address_it_is_for_this_computer() {
+        let read = |text: &str| toml::from_str::<Desk>(text);
+        let desk = read("users_file = \"/etc/kiebitz/desk-users\"").expect("a desk");
+        assert_eq!(desk.listen.to_string(), "127.0.0.1:8038");
+        assert!(!desk.is_open());
+        let desk = read("users_file = \"/u\"\nlisten = \"0.0.0.0:8038\"").expect("a desk");
+        assert!(desk.is_open());
+        for wrong in ["", "users_file = \"u\"", "users_file = \"/u\"\nlisten = \"8038\""] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_proxy_is_beside_the_desk() {
+        let read = |text: &str| toml::from_str::<Desk>(&format!("users_file = \"/u\"\n{text}"));
+        let desk = read("user_header = \"Remote-User\"").expect("a desk");
+        assert_eq!(desk.user_header.as_deref(), Some("Remote-User"));
+        for wrong in [
+            "user_header = \"\"",
+            "user_header = \"Remote User\"",
+            "user_header = \"Remote-User\"\nlisten = \"0.0.0.0:8038\"",
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

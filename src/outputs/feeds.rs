@@ -1,0 +1,425 @@
+//! Tells the outputs what happens, and has them start their tasks. It knows none of them but the broadcast, whose files
+//! several get.
+//!
+//! What is seen is made of events and pairings alone, and is the same wherever those come from.
+
+use core::fmt::Debug;
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use kiebitz_game::events::Event;
+use kiebitz_game::laws::Language;
+use kiebitz_hardware::Timestamp;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::clock::ClockPicture;
+use crate::outputs::broadcast::EventFacts;
+use crate::outputs::broadcast::task::{Follower, Snapshot};
+use crate::outputs::mqtt::{MqttConfig, is_open_to_all};
+use crate::outputs::shared::reports::Reports;
+use crate::outputs::shared::sight::Sight;
+use crate::outputs::shared::to_hall::ToHall;
+use crate::outputs::shared::trial::Trial;
+use crate::tournament::Tournament;
+
+/// What the task is told, with the time of it.
+#[derive(Debug)]
+pub(super) enum News {
+    Events(Vec<Event>),
+    Clock(String, ClockPicture),
+    /// A board's serial number.
+    Serial(String, String),
+    /// How a board is.
+    Sight(Box<Sight>),
+    /// What the journal has of a board.
+    Past(String, Vec<Event>),
+    /// `None`: they cannot be read, and those before hold.
+    Pairings(Option<Arc<Tournament>>),
+    /// The round that boards get pairings of.
+    Round(Option<u32>),
+    Facts(EventFacts),
+    SetForward(Duration),
+    /// The recordings are played back, and boards are watched after that; or they are watched.
+    Restart(bool),
+    /// Whether the journal has all events that were told, and those that follow.
+    Kept(bool),
+    /// Whether the journals of all daemons that a hub hears take events.
+    Journals(bool),
+    /// Time passes.
+    Tick,
+}
+
+/// Makes the news of what happens, and tells them to the tasks, at once or [when they may leave](Self::behind_gate).
+#[derive(Debug)]
+pub(crate) struct Feeds {
+    outlet: Outlet,
+    /// News that have not left yet; `None`: they leave at once.
+    held: Option<Vec<HeldNews>>,
+    reports: Reports,
+    /// The last reading of each clock that was told.
+    clocks: BTreeMap<String, ClockPicture>,
+    /// The round that was told.
+    round: Option<u32>,
+    /// What was told of the journals of a hub's daemons.
+    kept: bool,
+    /// How each board was when that was told; `None`: nobody wants to know.
+    sights: Option<BTreeMap<String, Sight>>,
+}
+
+/// Tells the tasks.
+#[derive(Debug, Clone)]
+pub(crate) struct Outlet(Vec<mpsc::UnboundedSender<(Timestamp, Arc<News>)>>);
+
+/// News that the tasks have not been told yet.
+#[derive(Debug)]
+pub(crate) struct HeldNews(Timestamp, News);
+
+/// The tasks, to be waited for at the end.
+#[derive(Debug)]
+pub(crate) struct FeedTasks {
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// An output that the configuration asks for.
+pub(crate) trait Output: Debug + Send + Sync {
+    /// Starts its tasks. Must be called within a runtime.
+    fn start(&self, starting: &mut Starting);
+
+    /// The files with secrets that its table names.
+    fn secrets(&self) -> Vec<&Path> {
+        Vec::new()
+    }
+
+    /// What of it operators may try out.
+    fn trials(&self) -> Vec<Trial> {
+        Vec::new()
+    }
+}
+
+/// The outputs to be started, and what the configuration says to all of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FeedSettings {
+    pub(crate) outputs: Vec<Arc<dyn Output>>,
+    /// What alarms by the broker go to.
+    pub(crate) broker: Option<MqttConfig>,
+    /// Of what people are told.
+    pub(crate) language: Language,
+    /// The delay of what has none of its own.
+    pub(crate) delay: Duration,
+    /// The folder in which is noted what others have.
+    pub(crate) notes: PathBuf,
+}
+
+/// What an output is started with.
+#[derive(Debug)]
+pub(crate) struct Starting {
+    pub(super) facts: EventFacts,
+    /// Takes what clients set up and ask.
+    pub(super) hall: ToHall,
+    pub(super) reports: Reports,
+    /// What all outputs offer to be tried out, and the broker.
+    pub(super) trials: Vec<Trial>,
+    pub(super) broker: Option<MqttConfig>,
+    pub(super) language: Language,
+    pub(super) notes: PathBuf,
+    delay: Duration,
+    follower: Follower,
+    news: Vec<mpsc::UnboundedSender<(Timestamp, Arc<News>)>>,
+    tasks: Vec<JoinHandle<()>>,
+    wants_sights: bool,
+}
+
+/// So long places may take at the end for what they have not got yet.
+const MAX_FINISH: Duration = Duration::from_secs(5);
+
+impl FeedSettings {
+    /// Whether there is anything to be done.
+    pub(crate) const fn is_any(&self) -> bool {
+        !self.outputs.is_empty()
+    }
+
+    fn warn_of_open_secrets(&self) {
+        let all = self.outputs.iter().flat_map(|output| output.secrets());
+        for file in all.filter(|file| is_open_to_all(file)) {
+            let file = file.display();
+            tracing::warn!(
+                "everyone on this computer may read {file}, and a secret is in it: chmod 640 {file}"
+            );
+        }
+    }
+}
+
+impl Starting {
+    /// Tells a task what happens.
+    pub(super) fn follow(&mut self) -> mpsc::UnboundedReceiver<(Timestamp, Arc<News>)> {
+        let (follow, told) = mpsc::unbounded_channel();
+        self.news.push(follow);
+        told
+    }
+
+    /// The files of the broadcast, as they are seen with the delay of an output, or with the usual one.
+    pub(super) fn files(&mut self, own_delay: Option<Duration>) -> Snapshot {
+        self.follower.show(own_delay.unwrap_or(self.delay))
+    }
+
+    /// The page is among those files.
+    pub(super) fn bring_page(&mut self, own_delay: Option<Duration>) {
+        self.follower.bring_page(own_delay.unwrap_or(self.delay));
+    }
+
+    /// The delay of an output, or the usual one.
+    pub(super) fn delay(&self, own: Option<Duration>) -> Duration {
+        own.unwrap_or(self.delay)
+    }
+
+    /// Starts a task that is waited for at the end.
+    pub(super) fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.push(tokio::spawn(task));
+    }
+
+    /// The output is told how boards are.
+    pub(super) const fn want_sights(&mut self) {
+        self.wants_sights = true;
+    }
+}
+
+impl Feeds {
+    /// Starts the tasks. What clients set up and ask goes to the hall. Must be called within a runtime.
+    pub(crate) fn start(settings: FeedSettings, facts: &EventFacts, hall: ToHall) -> (Self, FeedTasks) {
+        // Where several parts of a program bring cryptography along, one has to be chosen; it may have been.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        settings.warn_of_open_secrets();
+        let of_broker = settings.broker.as_ref().map(MqttConfig::trial);
+        let of_outputs = settings.outputs.iter().flat_map(|output| output.trials());
+        let (follow, told) = mpsc::unbounded_channel();
+        let mut starting = Starting {
+            facts: facts.clone(),
+            hall,
+            reports: Reports::default(),
+            trials: of_broker.into_iter().chain(of_outputs).collect(),
+            broker: settings.broker,
+            language: settings.language,
+            notes: settings.notes,
+            delay: settings.delay,
+            follower: Follower::new(told, facts.clone()),
+            news: vec![follow],
+            tasks: Vec::new(),
+            wants_sights: false,
+        };
+        for output in settings.outputs {
+            output.start(&mut starting);
+        }
+        starting.tasks.push(tokio::spawn(starting.follower.work()));
+        let feeds = Self {
+            outlet: Outlet(starting.news),
+            held: None,
+            reports: starting.reports,
+            clocks: BTreeMap::new(),
+            round: None,
+            kept: true,
+            sights: starting.wants_sights.then(BTreeMap::new),
+        };
+        let tasks = starting.tasks;
+        (feeds, FeedTasks { tasks })
+    }
+
+    /// The same, with news that are [taken](Self::take_held) and told through the [outlet](Self::outlet).
+    pub(crate) fn behind_gate(&self) -> Self {
+        self.with(Some(Vec::new()))
+    }
+
+    /// The same, for what the journal has already: its news leave at once.
+    pub(crate) fn of_stored(&self) -> Self {
+        self.with(None)
+    }
+
+    fn with(&self, held: Option<Vec<HeldNews>>) -> Self {
+        Self {
+            outlet: self.outlet.clone(),
+            held,
+            reports: self.reports.clone(),
+            clocks: self.clocks.clone(),
+            round: self.round,
+            kept: self.kept,
+            sights: self.sights.clone(),
+        }
+    }
+
+    /// The news since this was called last, in their order.
+    pub(crate) fn take_held(&mut self) -> Vec<HeldNews> {
+        self.held.as_mut().map(core::mem::take).unwrap_or_default()
+    }
+
+    /// Where the tasks are told.
+    pub(crate) fn outlet(&self) -> Outlet {
+        self.outlet.clone()
+    }
+
+    /// How the places fare.
+    pub(crate) const fn reports(&self) -> &Reports {
+        &self.reports
+    }
+
+    /// Events that were published by `now`.
+    pub(crate) fn take(&mut self, now: Timestamp, events: &[Event]) {
+        if !events.is_empty() {
+            self.tell(now, News::Events(events.to_vec()));
+        }
+    }
+
+    /// What the clock beside a board shows at `now`.
+    pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: ClockPicture) {
+        let known = self.clocks.get(board);
+        if known.is_none_or(|known| known.differs(&clock)) {
+            self.clocks.insert(board.to_owned(), clock);
+            self.tell(now, News::Clock(board.to_owned(), clock));
+        }
+    }
+
+    /// A board's serial number.
+    pub(crate) fn know(&mut self, now: Timestamp, board: &str, serial: Option<String>) {
+        if let Some(serial) = serial {
+            self.tell(now, News::Serial(board.to_owned(), serial));
+        }
+    }
+
+    /// Whether somebody wants to know how boards are.
+    pub(crate) const fn wants_sights(&self) -> bool {
+        self.sights.is_some()
+    }
+
+    /// How a board is at `now`.
+    pub(crate) fn see(&mut self, now: Timestamp, sight: Sight) {
+        let Some(sights) = &mut self.sights else { return };
+        let known = sights.get(&sight.name);
+        if known.is_none_or(|known| known.differs(&sight)) {
+            sights.insert(sight.name.clone(), sight.clone());
+            self.tell(now, News::Sight(Box::new(sight)));
+        }
+    }
+
+    /// What the journal has of a board, as it was at `now`.
+    pub(crate) fn resume(&mut self, now: Timestamp, board: String, events: Vec<Event>) {
+        self.tell(now, News::Past(board, events));
+    }
+
+    /// The recordings are played back from `now` on, and boards are watched after that; or, if not `restarts`, they are
+    /// watched.
+    pub(crate) fn restart(&mut self, now: Timestamp, restarts: bool) {
+        self.tell(now, News::Restart(restarts));
+    }
+
+    /// These are the pairings from now on.
+    pub(crate) fn pair(&mut self, now: Timestamp, tournament: Arc<Tournament>) {
+        self.tell(now, News::Pairings(Some(tournament)));
+    }
+
+    /// The same where they could be read; else those before hold.
+    pub(crate) fn pair_if(&mut self, now: Timestamp, tournament: Option<Arc<Tournament>>) {
+        self.tell(now, News::Pairings(tournament));
+    }
+
+    /// Boards get pairings of this round from now on.
+    pub(crate) fn seat(&mut self, now: Timestamp, round: Option<u32>) {
+        if self.round != round {
+            self.round = round;
+            self.tell(now, News::Round(round));
+        }
+    }
+
+    /// Whether the journals of all daemons that a hub hears take events.
+    pub(crate) fn keep(&mut self, now: Timestamp, kept: bool) {
+        if self.kept != kept {
+            self.kept = kept;
+            self.tell(now, News::Journals(kept));
+        }
+    }
+
+    /// The event is called otherwise from now on.
+    pub(crate) fn rename(&mut self, now: Timestamp, facts: EventFacts) {
+        self.tell(now, News::Facts(facts));
+    }
+
+    /// The computer's clock was set forward by `by`.
+    pub(crate) fn set_forward(&mut self, now: Timestamp, by: Duration) {
+        self.tell(now, News::SetForward(by));
+    }
+
+    /// Time has come to `now`.
+    pub(crate) fn tick(&mut self, now: Timestamp) {
+        self.tell(now, News::Tick);
+    }
+
+    fn tell(&mut self, now: Timestamp, news: News) {
+        let news = HeldNews(now, news);
+        match &mut self.held {
+            Some(held) => held.push(news),
+            None => self.outlet.tell(news),
+        }
+    }
+}
+
+#[cfg(test)]
+impl HeldNews {
+    /// News of events; of none, that time passes.
+    pub(crate) fn of(now: Timestamp, events: &[Event]) -> Self {
+        match events {
+            [] => Self(now, News::Tick),
+            events => Self(now, News::Events(events.to_vec())),
+        }
+    }
+}
+
+impl Outlet {
+    /// Tells the tasks.
+    pub(crate) fn tell(&self, HeldNews(now, news): HeldNews) {
+        let news = Arc::new(news);
+        for task in &self.0 {
+            // The task lives as long as somebody can tell it something.
+            let _ = task.send((now, Arc::clone(&news)));
+        }
+    }
+
+    /// Says whether the journal has all events that were told, and those that follow.
+    pub(crate) fn say_kept(&self, now: Timestamp, kept: bool) {
+        self.tell(HeldNews(now, News::Kept(kept)));
+    }
+
+    /// An outlet on which a test hears every event, and whether events are kept.
+    #[cfg(test)]
+    pub(crate) fn heard() -> (Self, impl FnMut() -> Vec<String>) {
+        let (sender, mut told) = mpsc::unbounded_channel::<(Timestamp, Arc<News>)>();
+        let hear = move || {
+            let mut heard = Vec::new();
+            while let Ok((_, news)) = told.try_recv() {
+                match &*news {
+                    News::Events(events) => heard.extend(events.iter().map(|event| event.seq.to_string())),
+                    News::Kept(kept) => heard.push(format!("kept {kept}")),
+                    News::Tick => heard.push("tick".to_owned()),
+                    _ => {}
+                }
+            }
+            heard
+        };
+        (Self(vec![sender]), hear)
+    }
+}
+
+impl FeedTasks {
+    /// Waits, for some seconds at most, until every place has what it is to get. All [`Feeds`] are gone by then.
+    pub(crate) async fn finish(self) {
+        let all = async {
+            for task in self.tasks {
+                let _ = task.await;
+            }
+        };
+        if tokio::time::timeout(MAX_FINISH, all).await.is_err() {
+            tracing::warn!(
+                "not every output has got the last moves; it gets them when kiebitz is started again"
+            );
+        }
+    }
+}

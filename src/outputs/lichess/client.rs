@@ -1,0 +1,308 @@
+//! What Lichess is asked over HTTP.
+
+use core::fmt;
+use core::time::Duration;
+use std::path::PathBuf;
+
+use reqwest::header::RETRY_AFTER;
+use reqwest::{RequestBuilder, Response, StatusCode};
+use serde_json::Value;
+use thiserror::Error;
+
+use super::settings::Lichess;
+use super::task::LONGEST_PAUSE;
+use crate::outputs::shared::answers::{shortened, silence};
+
+/// Asks one server.
+pub(super) struct Client {
+    http: reqwest::Client,
+    settings: Lichess,
+}
+
+/// What became of a game that was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Pushed {
+    /// Lichess has read so many plies.
+    Moves(usize),
+    /// It does not take the game.
+    Refused(String),
+}
+
+/// Why something was not done.
+#[derive(Debug, Error)]
+pub(super) enum Failure {
+    /// There is no token.
+    #[error("{0}")]
+    NoToken(String),
+    /// The token does not do.
+    #[error(
+        "it does not take the token: make one with the scope study:write at {server}/account/oauth/token"
+    )]
+    Token {
+        /// Where.
+        server: String,
+    },
+    /// The account may not do that.
+    #[error("the account of the token may not do that: is the broadcast its own?")]
+    Forbidden,
+    /// Too many requests.
+    #[error("it wants a pause of {} s", pause.as_secs())]
+    TooMany {
+        /// Until then.
+        pause: Duration,
+    },
+    /// There is no such broadcast or round.
+    #[error("it has no {what}")]
+    Missing {
+        /// What was asked for.
+        what: String,
+    },
+    /// Another answer.
+    #[error("it says {status}: {text}")]
+    Answer {
+        /// The status.
+        status: StatusCode,
+        /// What it says.
+        text: String,
+    },
+    /// No answer.
+    #[error("{0}")]
+    Silent(String),
+}
+
+impl Failure {
+    /// How long to wait, where that is known.
+    pub(super) const fn pause(&self) -> Option<Duration> {
+        match self {
+            Self::TooMany { pause } => Some(*pause),
+            // A person has to do something.
+            Self::NoToken(_) | Self::Token { .. } | Self::Forbidden => Some(LONGEST_PAUSE),
+            _ => None,
+        }
+    }
+
+    pub(super) const fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing { .. })
+    }
+}
+
+/// Lichess works at a text for ten seconds at most.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The name of systemd's credential.
+const CREDENTIAL: &str = "lichess-token";
+/// What the token must allow.
+const SCOPE: &str = "study:write";
+
+impl Client {
+    pub(super) fn new(settings: Lichess) -> Self {
+        let agent = concat!("kiebitz/", env!("CARGO_PKG_VERSION"));
+        let http = reqwest::Client::builder()
+            .user_agent(agent)
+            .timeout(PATIENCE)
+            .build();
+        Self {
+            // Where there are no certificates on this computer, the first request says so.
+            http: http.unwrap_or_default(),
+            settings,
+        }
+    }
+
+    pub(super) fn server(&self) -> &str {
+        self.settings.server.trim_end_matches('/')
+    }
+
+    /// The broadcast that is configured.
+    pub(super) fn configured(&self) -> Option<&str> {
+        self.settings.broadcast.as_deref()
+    }
+
+    /// Whether the token does what is wanted of it.
+    pub(super) async fn check_token(&self) -> Result<(), Failure> {
+        let token = self.token()?;
+        let request = self
+            .http
+            .post(format!("{}/api/token/test", self.server()))
+            .body(token.clone());
+        let answer = json(sent(request).await?).await?;
+        let scopes = answer
+            .get(&token)
+            .and_then(|known| known.get("scopes"))
+            .and_then(Value::as_str);
+        let allows = scopes.is_some_and(|scopes| scopes.split(',').any(|scope| scope.trim() == SCOPE));
+        allows.then_some(()).ok_or_else(|| self.wrong_token())
+    }
+
+    /// The rounds of a broadcast: their names and ids.
+    pub(super) async fn rounds(&self, tour: &str) -> Result<Vec<(String, String)>, Failure> {
+        let request = self.http.get(format!("{}/api/broadcast/{tour}", self.server()));
+        let answer = self.asked(request, &format!("broadcast {tour}")).await?;
+        let rounds = answer.get("rounds").and_then(Value::as_array);
+        let text = |round: &Value, name: &str| Some(round.get(name)?.as_str()?.to_owned());
+        let named = |round: &Value| Some((text(round, "name")?, text(round, "id")?));
+        Ok(rounds.into_iter().flatten().filter_map(named).collect())
+    }
+
+    /// Creates a broadcast of that name, and returns its id.
+    pub(super) async fn new_tour(&self, name: &str) -> Result<String, Failure> {
+        let name: String = name.chars().take(80).collect();
+        let request = self.http.post(format!("{}/broadcast/new", self.server()));
+        let answer = self
+            .asked(form(request, &[("name", &name)]), "place for a broadcast")
+            .await?;
+        id(&answer, "tour")
+    }
+
+    /// Creates a round that gets its games from us, and returns its id.
+    pub(super) async fn new_round(&self, tour: &str, name: &str) -> Result<String, Failure> {
+        let request = self.http.post(format!("{}/broadcast/{tour}/new", self.server()));
+        let answer = self
+            .asked(form(request, &[("name", name)]), &format!("broadcast {tour}"))
+            .await?;
+        id(&answer, "round")
+    }
+
+    /// Sends the games of a round, and returns what became of each.
+    pub(super) async fn push(&self, round: &str, pgn: &str) -> Result<Vec<Pushed>, Failure> {
+        let url = format!("{}/api/broadcast/round/{round}/push", self.server());
+        let request = self
+            .http
+            .post(url)
+            .header("content-type", "text/plain; charset=utf-8")
+            .body(pgn.to_owned());
+        let answer = self.asked(request, &format!("round {round}")).await?;
+        let games = answer.get("games").and_then(Value::as_array);
+        let pushed = games.into_iter().flatten().map(|game| {
+            let error = game.get("error").and_then(Value::as_str);
+            let moves = game.get("moves").and_then(Value::as_u64).unwrap_or_default();
+            error.map_or_else(
+                || Pushed::Moves(usize::try_from(moves).unwrap_or(usize::MAX)),
+                |error| Pushed::Refused(shortened(error)),
+            )
+        });
+        Ok(pushed.collect())
+    }
+
+    async fn asked(&self, request: RequestBuilder, what: &str) -> Result<Value, Failure> {
+        let request = request
+            .bearer_auth(self.token()?)
+            .header("accept", "application/json");
+        match sent(request).await {
+            Ok(answer) => json(answer).await,
+            Err(Failure::Answer { status, .. }) if status == StatusCode::UNAUTHORIZED => {
+                Err(self.wrong_token())
+            }
+            Err(Failure::Answer { status, .. }) if status == StatusCode::FORBIDDEN => Err(Failure::Forbidden),
+            Err(Failure::Answer { status, .. }) if status == StatusCode::NOT_FOUND => Err(Failure::Missing {
+                what: what.to_owned(),
+            }),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn wrong_token(&self) -> Failure {
+        let server = self.server().to_owned();
+        Failure::Token { server }
+    }
+
+    /// It is read each time: a new one needs no restart.
+    fn token(&self) -> Result<String, Failure> {
+        let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
+        let file = self
+            .settings
+            .token_file
+            .clone()
+            .or_else(|| Some(credentials?.join(CREDENTIAL)));
+        let Some(file) = file else {
+            let words =
+                "there is no token: write it into a file, and name that as `token_file` under [lichess]";
+            return Err(Failure::NoToken(words.to_owned()));
+        };
+        let text = crate::text_file::read(&file);
+        let text = text.map_err(|error| {
+            Failure::NoToken(format!("cannot read the token from {}: {error}", file.display()))
+        })?;
+        let token = text.lines().next().unwrap_or_default().trim().to_owned();
+        if token.is_empty() || token.contains(|c: char| !c.is_ascii_graphic()) {
+            return Err(Failure::NoToken(format!(
+                "there is no token in the first line of {}",
+                file.display()
+            )));
+        }
+        Ok(token)
+    }
+}
+
+/// Without the token.
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+fn form(request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
+    let escape = |text: &str| {
+        let escaped = text.bytes().map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
+            byte => format!("%{byte:02X}"),
+        });
+        escaped.collect::<String>()
+    };
+    let pairs: Vec<String> = fields
+        .iter()
+        .map(|(name, value)| format!("{name}={}", escape(value)))
+        .collect();
+    request
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(pairs.join("&"))
+}
+
+async fn sent(request: RequestBuilder) -> Result<Response, Failure> {
+    let answer = request.send().await.map_err(|error| silent(&error))?;
+    let status = answer.status();
+    if status.is_success() {
+        return Ok(answer);
+    }
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        let after = answer
+            .headers()
+            .get(RETRY_AFTER)
+            .and_then(|after| after.to_str().ok()?.parse().ok());
+        let pause = after.map_or(LONGEST_PAUSE, |seconds| {
+            Duration::from_secs(seconds).max(LONGEST_PAUSE)
+        });
+        return Err(Failure::TooMany { pause });
+    }
+    let text = answer.text().await.unwrap_or_default();
+    let error: Option<Value> = serde_json::from_str(&text).ok();
+    let error = error.as_ref().and_then(|error| error.get("error"));
+    let text = error.map_or(text, |error| {
+        error.as_str().map_or_else(|| error.to_string(), str::to_owned)
+    });
+    Err(Failure::Answer {
+        status,
+        text: shortened(&text),
+    })
+}
+
+async fn json(answer: Response) -> Result<Value, Failure> {
+    let status = answer.status();
+    let text = answer.text().await.map_err(|error| silent(&error))?;
+    serde_json::from_str(&text).map_err(|_| Failure::Answer {
+        status,
+        text: shortened(&text),
+    })
+}
+
+fn silent(error: &reqwest::Error) -> Failure {
+    Failure::Silent(silence(error))
+}
+
+fn id(answer: &Value, of: &str) -> Result<String, Failure> {
+    let id = answer.get(of).and_then(|of| of.get("id")).and_then(Value::as_str);
+    id.map(str::to_owned).ok_or_else(|| Failure::Answer {
+        status: StatusCode::OK,
+        text: shortened(&answer.to_string()),
+    })
+}

@@ -1,0 +1,387 @@
+//! Sends the rounds to Lichess, and reads what it says of each game.
+//!
+//! A round is sent as a whole whenever something in it has changed: Lichess finds the board of a game by the games beside
+//! it as well. What Lichess answers says how far it has each game; what it has not taken is sent again, and what it
+//! refuses is told to people.
+
+use core::fmt;
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::client::{Client, Failure, Pushed};
+use super::settings::Lichess;
+use crate::outputs::broadcast::Files;
+use crate::outputs::broadcast::recipient::{PAUSE, Recipient, follow as follow_rounds, rounds};
+use crate::outputs::broadcast::task::Snapshot;
+use crate::outputs::feeds::{Output, Starting};
+use crate::outputs::shared::notes;
+use crate::outputs::shared::reports::Reports;
+use crate::outputs::shared::trial::Trial;
+use crate::system_time::wall_time;
+
+impl Output for Lichess {
+    fn start(&self, starting: &mut Starting) {
+        let files = starting.files(self.delay);
+        let notes = starting.notes.join("lichess.json");
+        let name = starting.facts.name.clone();
+        let reports = starting.reports.clone();
+        starting.spawn(follow(self.clone(), notes, name, files, reports));
+    }
+
+    fn secrets(&self) -> Vec<&Path> {
+        self.token_file.as_deref().into_iter().collect()
+    }
+
+    fn trials(&self) -> Vec<Trial> {
+        let settings = self.clone();
+        vec![Trial::new(OUTPUT.to_owned(), move || try_out(settings.clone()))]
+    }
+}
+
+/// Follows the files until nothing changes any more.
+async fn follow(settings: Lichess, state: PathBuf, name: Option<String>, files: Snapshot, reports: Reports) {
+    reports.expect(OUTPUT);
+    let relay = Relay {
+        client: Client::new(settings),
+        state,
+        name,
+        rounds: BTreeMap::new(),
+        sent: BTreeMap::new(),
+        tour: None,
+        pause: PAUSE,
+        reports,
+    };
+    follow_rounds(files, relay).await;
+}
+
+/// Tries out whether Lichess takes the token, and knows the broadcast that is configured. Nothing is sent there.
+///
+/// # Errors
+///
+/// Why it does not, for people.
+async fn try_out(settings: Lichess) -> Result<(), String> {
+    let client = Client::new(settings);
+    let tried = async {
+        client.check_token().await?;
+        if let Some(tour) = client.configured() {
+            client.rounds(tour).await?;
+        }
+        Ok(())
+    };
+    tried.await.map_err(|failure: Failure| failure.to_string())
+}
+
+/// What it is called among the outputs.
+const OUTPUT: &str = "Lichess";
+/// At most this many games of a round are taken; the others are dropped without a word.
+const MAX_GAMES: usize = 100;
+/// No larger text is taken, in bytes.
+const MAX_TEXT: usize = 512 << 10;
+/// Until a text is sent again of which not everything was taken.
+const AGAIN: Duration = Duration::from_secs(5);
+/// The longest pause after a failure, and what Lichess wants after too many requests.
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// The rounds here and there.
+struct Relay {
+    client: Client,
+    /// Where is noted which broadcast was created for an event.
+    state: PathBuf,
+    /// The event's name.
+    name: Option<String>,
+    /// Lichess's ids of the rounds.
+    rounds: BTreeMap<u32, String>,
+    /// What of each round Lichess has.
+    sent: BTreeMap<u32, Sent>,
+    /// The broadcast, once it is known.
+    tour: Option<String>,
+    /// After the next failure.
+    pause: Duration,
+    reports: Reports,
+}
+
+/// What was sent of a round.
+#[derive(Debug, Default)]
+struct Sent {
+    text: Arc<[u8]>,
+    /// Lichess has all of it.
+    whole: bool,
+    /// What of it needs a person.
+    problems: Vec<String>,
+}
+
+/// A text of all games of a round, as Lichess takes it.
+#[derive(Debug, PartialEq, Eq)]
+struct Text {
+    text: String,
+    games: Vec<Game>,
+    problems: Vec<String>,
+}
+
+/// A game in it.
+#[derive(Debug, PartialEq, Eq)]
+struct Game {
+    /// For people, as in "3.7, Adler, J. - Berg, I.".
+    name: String,
+    plies: usize,
+}
+
+impl Recipient for Relay {
+    async fn deliver(&mut self, files: &Files) -> Option<Duration> {
+        match self.bring(files).await {
+            Ok(true) => {
+                self.pause = PAUSE;
+                None
+            }
+            Ok(false) => Some(AGAIN),
+            Err(failure) => {
+                self.fail(&failure);
+                self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+                Some(failure.pause().unwrap_or(self.pause))
+            }
+        }
+    }
+}
+
+impl Relay {
+    /// Sends what Lichess does not have. Returns whether it has everything then.
+    async fn bring(&mut self, files: &Files) -> Result<bool, Failure> {
+        let mut whole = true;
+        for (round, content) in rounds(files) {
+            let known = self.sent.get(&round);
+            if known.is_some_and(|sent| sent.whole && sent.text == content) || content.is_empty() {
+                continue;
+            }
+            let id = self.id_of(round).await?;
+            let text = Text::of(&String::from_utf8_lossy(&content));
+            let pushed = match self.client.push(&id, &text.text).await {
+                Ok(pushed) => pushed,
+                Err(failure) => {
+                    // It may have been deleted there: the list is read again.
+                    if failure.is_missing() {
+                        self.rounds.clear();
+                    }
+                    return Err(failure);
+                }
+            };
+            let (complete, mut problems) = text.compare(&pushed);
+            problems.splice(0..0, text.problems.iter().cloned());
+            whole &= complete;
+            let sent = Sent {
+                text: content,
+                whole: complete,
+                problems,
+            };
+            self.sent.insert(round, sent);
+            self.report(round, text.games.len());
+        }
+        Ok(whole)
+    }
+
+    fn report(&self, round: u32, games: usize) {
+        let did = format!("round {round}: {games} games");
+        if self.reports.done(OUTPUT, wall_time(), did) {
+            tracing::info!("Lichess takes games again");
+        }
+        let problems = self.sent.iter().flat_map(|(round, sent)| {
+            let named = move |problem: &String| format!("round {round}: {problem}");
+            sent.problems.iter().map(named)
+        });
+        let problems: Vec<String> = problems.collect();
+        let said = problems.join("; ");
+        if self.reports.problems(OUTPUT, problems) && !said.is_empty() {
+            tracing::warn!("Lichess: {said}");
+        }
+    }
+
+    fn fail(&self, failure: &Failure) {
+        if self.reports.problems(OUTPUT, vec![failure.to_string()]) {
+            tracing::warn!("Lichess does not get what happens: {failure}; it is tried again");
+        }
+    }
+
+    /// Lichess's id of a round; one that it does not have is created.
+    async fn id_of(&mut self, round: u32) -> Result<String, Failure> {
+        if let Some(id) = self.rounds.get(&round) {
+            return Ok(id.clone());
+        }
+        let tour = self.tour().await?;
+        let known = self.client.rounds(&tour).await?;
+        for (name, id) in known {
+            if let Some(number) = number_of(&name) {
+                self.rounds.entry(number).or_insert(id);
+            }
+        }
+        if let Some(id) = self.rounds.get(&round) {
+            return Ok(id.clone());
+        }
+        let id = self.client.new_round(&tour, &format!("Round {round}")).await?;
+        tracing::info!(
+            "Lichess: round {round} was created: {}/broadcast/-/-/{id}",
+            self.client.server()
+        );
+        self.rounds.insert(round, id.clone());
+        Ok(id)
+    }
+
+    /// The broadcast; one that there is not is created, once for each event.
+    async fn tour(&mut self) -> Result<String, Failure> {
+        if let Some(tour) = &self.tour {
+            return Ok(tour.clone());
+        }
+        self.client.check_token().await?;
+        let tour = match self.client.configured() {
+            Some(tour) => tour.to_owned(),
+            None => self.own_tour().await?,
+        };
+        self.tour = Some(tour.clone());
+        Ok(tour)
+    }
+
+    async fn own_tour(&self) -> Result<String, Failure> {
+        let name = self.name.as_deref().unwrap_or("kiebitz");
+        let noted: BTreeMap<String, String> = notes::read(&self.state);
+        if let Some(tour) = noted.get(name) {
+            return Ok(tour.clone());
+        }
+        let tour = self.client.new_tour(name).await?;
+        tracing::info!(
+            "Lichess: the broadcast was created: {}/broadcast/-/{tour}",
+            self.client.server()
+        );
+        let mut noted = noted;
+        noted.insert(name.to_owned(), tour.clone());
+        if let Err(error) = notes::write(&self.state, &noted) {
+            tracing::warn!(
+                "{} cannot be written: {error}; write broadcast = \"{tour}\" under [lichess], or the next start creates another one",
+                self.state.display()
+            );
+        }
+        Ok(tour)
+    }
+}
+
+/// The number in the name of a round, as in "Round 3".
+fn number_of(name: &str) -> Option<u32> {
+    let mut numbers = name
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|part| !part.is_empty());
+    numbers.next_back()?.parse().ok()
+}
+
+impl Text {
+    fn of(pgn: &str) -> Self {
+        let mut problems = Vec::new();
+        let mut games: Vec<&str> = split(pgn).collect();
+        if games.len() > MAX_GAMES {
+            let missing = games.len() - MAX_GAMES;
+            problems.push(format!(
+                "Lichess takes {MAX_GAMES} games of a round: the last {missing} are not there"
+            ));
+            games.truncate(MAX_GAMES);
+        }
+        let mut text = games.join("\n");
+        if text.len() > MAX_TEXT {
+            // How long moves took follows from the clocks.
+            text = without_elapsed(&text);
+        }
+        if text.len() > MAX_TEXT {
+            problems.push("the games are longer than Lichess takes them".to_owned());
+        }
+        let games = games.iter().map(|game| Game::of(game)).collect();
+        Self {
+            text,
+            games,
+            problems,
+        }
+    }
+
+    /// Whether Lichess has all of it, and what it does not take, by its answer.
+    fn compare(&self, pushed: &[Pushed]) -> (bool, Vec<String>) {
+        let (mut complete, mut problems) = (true, Vec::new());
+        if pushed.len() < self.games.len() {
+            problems.push(format!(
+                "Lichess has read {} of {} games",
+                pushed.len(),
+                self.games.len()
+            ));
+        }
+        for (game, pushed) in self.games.iter().zip(pushed) {
+            match pushed {
+                Pushed::Refused(error) => problems.push(format!("{game} is not taken: {error}")),
+                Pushed::Moves(moves) if *moves < game.plies => complete = false,
+                Pushed::Moves(_) => {}
+            }
+        }
+        (complete && pushed.len() >= self.games.len(), problems)
+    }
+}
+
+impl Game {
+    fn of(pgn: &str) -> Self {
+        let tag = |name: &str| {
+            let line = pgn
+                .lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix(" \""));
+            line.and_then(|line| line.strip_suffix("\"]"))
+                .unwrap_or("?")
+                .to_owned()
+        };
+        let moves = pgn.split_once("\n\n").map_or("", |(_, moves)| moves);
+        Self {
+            name: format!("{}, {} - {}", tag("[Round"), tag("[White"), tag("[Black")),
+            plies: plies(moves),
+        }
+    }
+}
+
+impl fmt::Display for Game {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// The number of moves in what we have written: words that are in no comment, no move number and no result.
+fn plies(moves: &str) -> usize {
+    let mut depth = 0;
+    let mut count = 0;
+    for word in moves.split_whitespace() {
+        let outside = depth == 0 && !word.starts_with('{');
+        depth += word.matches('{').count();
+        depth = depth.saturating_sub(word.matches('}').count());
+        let is_move = word.starts_with(|c: char| c.is_ascii_alphabetic());
+        count += usize::from(outside && is_move);
+    }
+    count
+}
+
+/// The games of a text that we have written.
+fn split(pgn: &str) -> impl Iterator<Item = &str> {
+    let mut rest = pgn;
+    core::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.find("\n\n[").map_or(rest.len(), |at| at + 1);
+        let (game, after) = rest.split_at(end);
+        rest = after.trim_start_matches('\n');
+        Some(game)
+    })
+}
+
+fn without_elapsed(pgn: &str) -> String {
+    let mut text = String::with_capacity(pgn.len());
+    let mut rest = pgn;
+    while let Some(at) = rest.find("[%emt ") {
+        let (before, elapsed) = rest.split_at(at);
+        text.push_str(before);
+        rest = elapsed.split_once(']').map_or("", |(_, after)| after);
+    }
+    text.push_str(rest);
+    text.replace("{} ", "")
+}
+
+#[cfg(test)]
+mod tests;

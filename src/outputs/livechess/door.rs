@@ -1,0 +1,226 @@
+//! Who may come in, and by which path.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
+use std::sync::Arc;
+
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::time::MissedTickBehavior;
+
+use super::projection::Session;
+use super::settings::LiveChess;
+use super::task::{Ask, Look, WAITING};
+use crate::outputs::shared::host_header::is_own_name;
+use crate::outputs::shared::http;
+
+/// So many requests are answered at a time, and so many clients may stay; they are the programs of one hall.
+const MAX_CONNECTIONS: usize = 64;
+const MAX_CLIENTS: usize = 32;
+/// What clients send is short: a call with a position has 200 bytes.
+const MAX_MESSAGE: usize = 16 << 10;
+/// A client that does not take what it is told within this time is gone.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// So often a client is asked whether it is there, and so often in a row it may say nothing.
+const ASKED_AFTER: Duration = Duration::from_secs(30);
+const MAX_SILENCE: u32 = 3;
+
+/// Serves for as long as the program runs.
+pub(super) async fn serve(settings: LiveChess, asks: mpsc::Sender<Ask>) {
+    let address = settings.listen;
+    let listener = http::listen(address, "[livechess]").await;
+    tracing::info!("http://{address}/api/v1.0 serves the boards as LiveChess does");
+    let router = router(settings, asks);
+    http::accept(&listener, &router, MAX_CONNECTIONS).await;
+}
+
+/// What all connections share.
+#[derive(Debug, Clone)]
+struct Door {
+    asks: mpsc::Sender<Ask>,
+    clients: Arc<Semaphore>,
+    last: Arc<AtomicU64>,
+}
+
+fn router(settings: LiveChess, asks: mpsc::Sender<Ask>) -> Router {
+    let door = Door {
+        asks,
+        clients: Arc::new(Semaphore::new(MAX_CLIENTS)),
+        last: Arc::default(),
+    };
+    Router::new()
+        .route("/api/v1.0", get(socket))
+        .route("/api/v1.0/", get(socket))
+        .route("/api/v1.0/eboards", get(boards))
+        .route("/api/v1.0/tournaments", get(tournaments))
+        .route("/api/v1.0/tournament/{uuid}", get(tournament))
+        .route("/api/v1.0/round/{uuid}/{index}", get(round))
+        .route("/api/v1.0/game/{uuid}", get(game))
+        .fallback(async || nothing("there is nothing at this path; see docs/livechess.md"))
+        .with_state(door)
+        .layer(middleware::from_fn_with_state(Arc::new(settings), check))
+}
+
+/// Pages may ask if their sites are configured, and programs, which are of no site.
+async fn check(State(settings): State<Arc<LiveChess>>, request: Request, next: Next) -> Response {
+    let host = text(&request, header::HOST).unwrap_or_default();
+    if !settings.is_open() && !is_own_name(&host) {
+        return refused("this is for the computer itself: ask for 127.0.0.1 with the port");
+    }
+    let origin = text(&request, header::ORIGIN);
+    if let Some(origin) = &origin
+        && !settings.origins.contains(origin)
+    {
+        return refused(&format!(
+            "pages of {origin} may not see the boards: `origins` under [livechess] has those that may"
+        ));
+    }
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    if let Some(origin) = origin.and_then(|origin| HeaderValue::from_str(&origin).ok()) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(header::VARY, HeaderValue::from_static("Origin"));
+    }
+    response
+}
+
+/// A header in lower case, as names of hosts are compared; empty where it is no text.
+fn text(request: &Request, name: HeaderName) -> Option<String> {
+    let value = request.headers().get(name)?;
+    Some(value.to_str().unwrap_or_default().to_ascii_lowercase())
+}
+
+fn refused(why: &str) -> Response {
+    (StatusCode::FORBIDDEN, Json(wrong(why))).into_response()
+}
+
+fn nothing(why: &str) -> Response {
+    (StatusCode::NOT_FOUND, Json(wrong(why))).into_response()
+}
+
+fn wrong(why: &str) -> Value {
+    json!({ "message": why, "stacktrace": "" })
+}
+
+async fn boards(State(door): State<Door>) -> Response {
+    door.look(Look::Boards).await
+}
+
+async fn tournaments(State(door): State<Door>) -> Response {
+    door.look(Look::Tournaments).await
+}
+
+async fn tournament(State(door): State<Door>, Path(uuid): Path<String>) -> Response {
+    door.look(Look::Tournament(uuid)).await
+}
+
+async fn round(State(door): State<Door>, Path((uuid, index)): Path<(String, String)>) -> Response {
+    match index.parse() {
+        Ok(index) => door.look(Look::Round(uuid, index)).await,
+        Err(_) => nothing("rounds are counted from 0"),
+    }
+}
+
+async fn game(State(door): State<Door>, Path(uuid): Path<String>) -> Response {
+    door.look(Look::Game(uuid)).await
+}
+
+async fn socket(
+    State(door): State<Door>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Response {
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(rejection) => return rejection.into_response(),
+    };
+    let Ok(permit) = Arc::clone(&door.clients).try_acquire_owned() else {
+        let why = format!("{MAX_CLIENTS} clients are connected already");
+        return (StatusCode::SERVICE_UNAVAILABLE, Json(wrong(&why))).into_response();
+    };
+    upgrade
+        .max_message_size(MAX_MESSAGE)
+        .max_frame_size(MAX_MESSAGE)
+        .on_upgrade(move |socket| door.receive(socket, permit))
+}
+
+impl Door {
+    async fn look(&self, look: Look) -> Response {
+        let (sender, answer) = oneshot::channel();
+        let asked = async {
+            self.asks.send(Ask::Look(look, sender)).await.ok()?;
+            answer.await.ok()
+        };
+        match tokio::time::timeout(PATIENCE, asked).await {
+            Ok(Some(Some(value))) => Json(value).into_response(),
+            Ok(Some(None)) => nothing("there is nothing with this id"),
+            Ok(None) | Err(_) => {
+                let why = wrong("kiebitz does not answer");
+                (StatusCode::SERVICE_UNAVAILABLE, Json(why)).into_response()
+            }
+        }
+    }
+
+    /// Has a client that stays.
+    async fn receive(self, socket: WebSocket, permit: OwnedSemaphorePermit) {
+        let session = self.last.fetch_add(1, Ordering::Relaxed);
+        let (frames, to_send) = mpsc::channel(WAITING);
+        if self.asks.send(Ask::Open(session, frames)).await.is_ok() {
+            self.converse(socket, session, to_send).await;
+            // Where this fails the program ends.
+            let _ = self.asks.send(Ask::Close(session)).await;
+        }
+        drop(permit);
+    }
+
+    async fn converse(&self, mut socket: WebSocket, session: Session, mut to_send: mpsc::Receiver<String>) {
+        let mut asked = tokio::time::interval(ASKED_AFTER);
+        asked.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut silence = 0;
+        loop {
+            let message = tokio::select! {
+                biased;
+                frame = to_send.recv() => match frame {
+                    Some(frame) => Message::Text(frame.into()),
+                    None => return,
+                },
+                message = socket.recv() => match message {
+                    Some(Ok(message)) => {
+                        silence = 0;
+                        if let Message::Text(text) = message {
+                            let call = Ask::Call(session, text.as_str().to_owned());
+                            if self.asks.send(call).await.is_err() {
+                                return;
+                            }
+                        }
+                        continue;
+                    }
+                    Some(Err(_)) | None => return,
+                },
+                _ = asked.tick() => {
+                    silence += 1;
+                    if silence > MAX_SILENCE {
+                        return;
+                    }
+                    Message::Ping(Default::default())
+                }
+            };
+            let sent = tokio::time::timeout(PATIENCE, socket.send(message)).await;
+            if !matches!(sent, Ok(Ok(()))) {
+                return;
+            }
+        }
+    }
+}

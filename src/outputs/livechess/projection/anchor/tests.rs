@@ -1,0 +1,120 @@
+use super::*;
+use crate::outputs::livechess::projection::tests::{START, fens, game, played};
+
+/// What a client gets that says this position.
+fn plan(record: Option<&GameRecord>, fen: &str, may_set_up: bool) -> Option<Plan> {
+    plan_after(record, fen, may_set_up, None)
+}
+
+fn plan_after(
+    record: Option<&GameRecord>,
+    fen: &str,
+    may_set_up: bool,
+    before: Option<&Anchor>,
+) -> Option<Plan> {
+    let shown = record.and_then(|record| Position::read(&record.fen));
+    let shown = shown.map_or_else(Board::default, |position| position.board);
+    let about = Circumstances {
+        current: record,
+        shown: &shown,
+        before,
+        may_set_up,
+    };
+    Plan::make(Position::read(fen).expect("a position"), fen, about)
+}
+
+fn counted(plan: Option<Plan>) -> Anchor {
+    match plan {
+        Some(Plan::Count(anchor)) => anchor,
+        other => panic!("{other:?}"),
+    }
+}
+
+const FIVE: &str = "e4 e5 Nf3 Nc6 Bb5";
+
+#[test]
+fn moves_are_counted_from_the_position_that_a_client_says() {
+    let record = game("one", FIVE);
+    let fens = fens(FIVE);
+    for (said, san) in [(5, ""), (4, "Bb5"), (3, "Nc6 Bb5"), (2, "Nf3 Nc6 Bb5")] {
+        let mut anchor = counted(plan(Some(&record), &fens[said], false));
+        let line = anchor.line(Some(&record));
+        assert_eq!(line.san.join(" "), san);
+        assert_eq!(line.start, fens[said]);
+        assert!(line.leads_to(&Position::read(&fens[5]).expect("a position").board));
+    }
+}
+
+/// A program that looks on wants the game from its beginning; it says so when it connects. A page that plays says the
+/// start position when it begins another game, and must not get the moves of the last one.
+#[test]
+fn the_start_of_a_game_means_that_game_or_the_next_one() {
+    let record = game("one", FIVE);
+    let mut whole = counted(plan(Some(&record), START, false));
+    assert_eq!(whole.line(Some(&record)).san.len(), 5);
+    let again = plan_after(Some(&record), START, false, Some(&whole));
+    let at_home = plan(Some(&record), START, true);
+    let mut over = game("one", FIVE);
+    over.ended = Some(over.started);
+    let after_end = plan(Some(&over), START, false);
+    for next in [again, at_home, after_end] {
+        let mut anchor = counted(next);
+        assert!(anchor.line(Some(&record)).san.is_empty());
+        let line = anchor.line(Some(&game("two", "d4 d5")));
+        assert_eq!(
+            (line.start.as_str(), line.san.join(" ")),
+            (START, "d4 d5".to_owned())
+        );
+    }
+}
+
+#[test]
+fn a_client_may_know_a_move_that_is_not_on_the_board_yet() {
+    let record = game("one", FIVE);
+    let ahead = fens("e4 e5 Nf3 Nc6 Bb5 a6");
+    let mut anchor = counted(plan(Some(&record), &ahead[6], false));
+    let line = anchor.line(Some(&record));
+    assert!(line.san.is_empty() && line.start == ahead[6]);
+    assert!(!line.leads_to(&Position::read(&ahead[5]).expect("a position").board));
+    let line = anchor.line(Some(&game("one", "e4 e5 Nf3 Nc6 Bb5 a6 Ba4")));
+    assert_eq!(line.san, ["Ba4"]);
+    // What was played instead is not counted from there.
+    let line = anchor.line(Some(&game("one", "e4 e5 Nf3 Nc6 Bb5 d6 d4")));
+    assert!(line.san.is_empty());
+}
+
+#[test]
+fn only_where_it_is_allowed_does_a_position_change_the_game() {
+    let record = game("one", FIVE);
+    let other = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+    for record in [Some(&record), None] {
+        assert!(plan(record, other, false).is_none());
+        assert!(matches!(plan(record, other, true), Some(Plan::Begin(_))));
+    }
+    let back = fens(FIVE)[1].clone();
+    assert!(matches!(
+        plan(Some(&record), &back, true),
+        Some(Plan::TakeBack(_))
+    ));
+    // The start of Chess960 is expected without being told.
+    let drawn = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w KQkq - 0 1";
+    counted(plan(None, drawn, false));
+}
+
+#[test]
+fn moves_are_withdrawn_and_end_before_an_illegal_one() {
+    let mut record = game("one", FIVE);
+    let mut anchor = counted(plan(Some(&record), START, false));
+    record.moves[3].legal = false;
+    assert_eq!(anchor.line(Some(&record)).san, ["e4", "e5", "Nf3"]);
+    record.moves.truncate(1);
+    assert_eq!(anchor.line(Some(&record)).san, ["e4"]);
+    // The arbiter has the game go on from another position.
+    let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1".to_owned();
+    record
+        .positions
+        .push(kiebitz_game::events::record::PositionRecord { ply: 1, fen });
+    let line = anchor.line(Some(&record));
+    assert!(line.san.is_empty() && line.start.starts_with("4k3"));
+    assert_eq!(played("e4")[0].1, "e4");
+}

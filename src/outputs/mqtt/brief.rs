@@ -1,0 +1,83 @@
+//! The game in single words, each on a topic of its own as plain text: for displays, lamps and people without a program.
+
+use std::sync::Arc;
+
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{GameResult, Players};
+
+use super::message::Message;
+use super::topics::BriefTopics;
+use crate::outputs::shared::numbering::Numbering;
+
+/// Publishes each word when it changes. A word that there is not is an empty message, which takes it off the broker.
+#[derive(Debug)]
+pub(crate) struct Brief {
+    topics: [Arc<str>; WORDS],
+    published: Option<[String; WORDS]>,
+}
+
+/// Last move, turn, result, White, Black.
+const WORDS: usize = 5;
+
+impl Brief {
+    pub(crate) fn new(topics: &BriefTopics) -> Self {
+        let [last_move, turn, result, white, black] = topics.all().map(Into::into);
+        Self {
+            topics: [last_move, turn, result, white, black],
+            published: None,
+        }
+    }
+
+    pub(crate) fn topics(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.topics.iter()
+    }
+
+    /// The words that are others than before. `next`: who plays the next game, where that was announced.
+    pub(crate) fn messages(&mut self, game: Option<&GameRecord>, next: Option<&Players>) -> Vec<Message> {
+        let words = words(game, next);
+        let before = self.published.as_ref();
+        let is_new = |nth: usize| before.is_none_or(|before| before[nth] != words[nth]);
+        let new = (0..WORDS).filter(|nth| is_new(*nth));
+        let messages = new.map(|nth| Message::text(&self.topics[nth], words[nth].clone()));
+        let messages = messages.collect();
+        self.published = Some(words);
+        messages
+    }
+
+    /// All of it is to be published anew when there is something.
+    pub(crate) fn forget(&mut self) {
+        self.published = Some(Default::default());
+    }
+}
+
+fn words(game: Option<&GameRecord>, next: Option<&Players>) -> [String; WORDS] {
+    // A result beside the names of the next game would be taken for theirs.
+    let game = game.filter(|game| game.ended.is_none() || next.is_none());
+    let players = next.or_else(|| game.and_then(|game| game.players.as_ref()));
+    let name = |name: Option<&String>| name.cloned().unwrap_or_default();
+    let white = name(players.and_then(|players| players.white.as_ref()));
+    let black = name(players.and_then(|players| players.black.as_ref()));
+    let Some(game) = game else {
+        return [String::new(), String::new(), String::new(), white, black];
+    };
+    let last_move = game.moves.last().map(|entry| {
+        let played = entry.san.as_deref().or(entry.uci.as_deref()).unwrap_or("?");
+        Numbering::of(&game.start_fen).name(entry.ply, played)
+    });
+    let turn = match game.fen.split(' ').nth(1) {
+        _ if game.ended.is_some() => "",
+        Some("b") => "black",
+        _ => "white",
+    };
+    let result = match game.ended {
+        Some(_) => game.result,
+        None => GameResult::Unknown,
+    };
+    [
+        last_move.unwrap_or_default(),
+        turn.to_owned(),
+        result.to_string(),
+        white,
+        black,
+    ]
+}

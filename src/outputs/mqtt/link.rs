@@ -1,0 +1,195 @@
+//! One connection to the broker, from CONNECT to its end.
+//!
+//! rumqttc can reconnect by itself, but what it then keeps and sends again it decides by itself too: acknowledged or
+//! not, its queue is cleared when the broker has no session, and mixed with new messages when it has one. So every
+//! connection gets a client of its own, and the queue alone knows what has arrived.
+
+use std::collections::{HashMap, VecDeque};
+
+use rumqttc::v5::mqttbytes::v5::ConnAck;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::client::{self, Client, Dialect, Happened, Loop};
+use super::inlet::Received;
+use super::lost::LostReason;
+use super::message::Message;
+use super::queue::Ticket;
+use super::settings::MqttConfig;
+
+/// A connection that is being made, or stands.
+#[derive(Debug)]
+pub(crate) struct Link {
+    client: Client,
+    events: mpsc::Receiver<Result<Happened, LostReason>>,
+    /// Polls rumqttc in a task of its own: its `poll` may lose a message when it is dropped half way.
+    poller: JoinHandle<()>,
+    /// Handed to rumqttc and not yet given a packet id; it keeps the order.
+    unnumbered: VecDeque<Ticket>,
+    /// By packet id.
+    under_way: HashMap<u16, Ticket>,
+    /// What the broker is asked for.
+    topics: Vec<String>,
+}
+
+/// What happens on a connection.
+#[derive(Debug)]
+pub(crate) enum LinkEvent {
+    /// The broker accepted the connection.
+    Connected(Limits),
+    /// The broker has a message.
+    Acknowledged(Ticket),
+    /// The broker refuses a message.
+    Refused(Ticket, String),
+    /// Somebody sent a command.
+    Commanded(Box<Received>),
+    /// The broker does not let kiebitz have commands.
+    Unheard(String),
+    /// DISCONNECT is sent: an orderly end.
+    Closed,
+    /// The connection could not be made, or is lost.
+    Lost(LostReason),
+}
+
+/// What the broker allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// The most messages that may be unacknowledged.
+    pub(crate) window: usize,
+    /// The most bytes that a packet may have.
+    pub(crate) packet_bytes: usize,
+}
+
+/// The most messages that are sent ahead of their acknowledgements.
+pub(crate) const MAX_WINDOW: u16 = 64;
+impl Link {
+    /// Begins to connect; `will` is what the broker publishes when the connection is lost.
+    pub(crate) fn open(dialect: Dialect, config: &MqttConfig, will: &Message) -> Self {
+        let room = usize::from(MAX_WINDOW) + 2;
+        let (client, events_of) = client::of(dialect, config, will, room);
+        let (sender, events) = mpsc::channel(room);
+        let poller = tokio::spawn(poll(events_of, config.clone(), sender));
+        Self {
+            client,
+            events,
+            poller,
+            unnumbered: VecDeque::new(),
+            under_way: HashMap::new(),
+            topics: config.asked_for(),
+        }
+    }
+
+    /// Sends a message. Returns false when the client does not take it: the connection is lost, or about to be.
+    #[must_use]
+    pub(crate) fn publish(&mut self, ticket: Ticket, message: &Message) -> bool {
+        let taken = self.client.publish(message);
+        if taken {
+            self.unnumbered.push_back(ticket);
+        }
+        taken
+    }
+
+    /// Asks the broker for what people and hubs send.
+    pub(crate) fn listen(&self) {
+        self.client.listen(self.topics.clone());
+    }
+
+    /// Sends DISCONNECT, which keeps the broker from publishing the last will.
+    pub(crate) fn disconnect(&self) {
+        self.client.disconnect();
+    }
+
+    /// What happens next. May be dropped and called again.
+    pub(crate) async fn event(&mut self) -> LinkEvent {
+        loop {
+            let event = match self.events.recv().await {
+                Some(Ok(event)) => event,
+                Some(Err(reason)) => return LinkEvent::Lost(reason),
+                None => return LinkEvent::Lost(LostReason::Stopped),
+            };
+            match event {
+                Happened::Accepted(limits) => return LinkEvent::Connected(limits),
+                Happened::Numbered(id) => {
+                    if let Some(ticket) = self.unnumbered.pop_front() {
+                        self.under_way.insert(id, ticket);
+                    }
+                }
+                Happened::Acknowledged(id) => {
+                    if let Some(ticket) = self.under_way.remove(&id) {
+                        return LinkEvent::Acknowledged(ticket);
+                    }
+                }
+                Happened::Refused(id, reason) => {
+                    if let Some(ticket) = self.under_way.remove(&id) {
+                        return LinkEvent::Refused(ticket, reason);
+                    }
+                }
+                Happened::Commanded(received) => return LinkEvent::Commanded(received),
+                Happened::Unheard(reason) => return LinkEvent::Unheard(reason),
+                Happened::Disconnected => return LinkEvent::Closed,
+            }
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.poller.abort();
+    }
+}
+
+impl From<&ConnAck> for Limits {
+    fn from(ack: &ConnAck) -> Self {
+        let properties = ack.properties.as_ref();
+        let window = properties
+            .and_then(|p| p.receive_max)
+            .unwrap_or(MAX_WINDOW)
+            .clamp(1, MAX_WINDOW);
+        let packet_bytes = properties.and_then(|p| p.max_packet_size).unwrap_or(u32::MAX);
+        Self {
+            window: window.into(),
+            packet_bytes: usize::try_from(packet_bytes).unwrap_or(usize::MAX),
+        }
+    }
+}
+
+async fn poll(mut events_of: Loop, config: MqttConfig, events: mpsc::Sender<Result<Happened, LostReason>>) {
+    match credentials(&config).await {
+        Ok((login, tls)) => events_of.unlock(login, tls),
+        Err(reason) => {
+            // Nobody waits for it when the link is dropped.
+            let _ = events.send(Err(reason)).await;
+            return;
+        }
+    }
+    let mut stands = false;
+    loop {
+        let event = events_of.next(&config, stands).await;
+        stands |= matches!(event, Ok(Happened::Accepted(_)));
+        let ends = matches!(event, Err(_) | Ok(Happened::Disconnected));
+        if event.is_err() {
+            for before in events_of.before_loss(&config) {
+                if events.send(Ok(before)).await.is_err() {
+                    return;
+                }
+            }
+        }
+        if events.send(event).await.is_err() || ends {
+            return;
+        }
+    }
+}
+
+/// What lets kiebitz in: password and certificates, from their files.
+pub(crate) async fn credentials(config: &MqttConfig) -> Result<Credentials, LostReason> {
+    let (login, tls) = (config.login.clone(), config.tls.clone());
+    // A disk may be slow.
+    let read = tokio::task::spawn_blocking(move || {
+        let login = login.map(|login| login.read()).transpose()?;
+        let tls = tls.map(|tls| tls.client_config()).transpose()?;
+        Ok::<_, LostReason>((login, tls))
+    });
+    read.await.map_err(|_| LostReason::Stopped)?
+}
+
+pub(crate) type Credentials = (Option<(String, String)>, Option<rustls::ClientConfig>);

@@ -1,0 +1,206 @@
+//! Why there is no connection to the broker, in words for whoever has to mend it.
+
+use std::io;
+
+use rumqttc::v5::mqttbytes::Error as PacketError;
+use rumqttc::v5::mqttbytes::v5::{ConnectReturnCode, DisconnectReasonCode};
+use rumqttc::v5::{ConnectionError, StateError, TlsError as ClientTlsError};
+use rumqttc::{self as four};
+
+use super::login::LoginError;
+use super::settings::MqttConfig;
+use super::tls::{Refusal, TlsError};
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LostReason {
+    /// Another client came with this one's id; reconnecting at once would throw that one out.
+    #[error(
+        "another program uses the client id {client_id}; is there a second kiebitz with the same prefix and the same name?"
+    )]
+    TakenOver { client_id: String },
+    /// The connection was closed without a word, again and again, as soon as it stood: MQTT 3.1.1 has no word for it.
+    #[error(
+        "the broker closes the connection as soon as it stands: probably another program uses the client id {client_id}; \
+         is there a second kiebitz with the same prefix and the same name?"
+    )]
+    ProbablyTakenOver { client_id: String },
+    /// The password cannot be had.
+    #[error(transparent)]
+    Login(#[from] LoginError),
+    #[error("the broker refuses the user {user:?}, or the password")]
+    LoginRefused { user: String },
+    #[error("the broker wants a user and a password")]
+    LoginMissing,
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// Before it accepted it.
+    #[error("the broker closes the connection before it accepts it{}", hint(*.encrypted))]
+    ClosedEarly { encrypted: bool },
+    /// After it had accepted it.
+    #[error("the broker has closed the connection without a word")]
+    Closed,
+    #[error("the broker does not answer")]
+    NoAnswer,
+    #[error("what answers there speaks neither MQTT 5 nor 3.1.1")]
+    NoMqtt5,
+    /// As the system says it.
+    #[error("{0}")]
+    Unreachable(io::Error),
+    #[error("{0}")]
+    Client(Box<ConnectionError>),
+    #[error("{0}")]
+    OldClient(Box<four::ConnectionError>),
+    #[error("the MQTT client has stopped")]
+    Stopped,
+}
+
+/// Why a broker may hang up.
+fn hint(encrypted: bool) -> &'static str {
+    if encrypted {
+        "; does it want a client certificate?"
+    } else {
+        "; if that port is for encrypted connections, the URL begins with mqtts://"
+    }
+}
+
+impl LostReason {
+    /// What an error means for a connection that stands, or is being made.
+    pub(crate) fn of(error: ConnectionError, config: &MqttConfig, stands: bool) -> Self {
+        if let (Some(tls), Some(error)) = (&config.tls, tls_error(&error)) {
+            return TlsError::Refused(tls.refusal(error, &config.host)).into();
+        }
+        match error {
+            ConnectionError::MqttState(StateError::ServerDisconnect {
+                reason_code: DisconnectReasonCode::SessionTakenOver,
+                ..
+            }) => Self::TakenOver {
+                client_id: config.client_id(),
+            },
+            ConnectionError::ConnectionRefused(
+                ConnectReturnCode::BadUserNamePassword | ConnectReturnCode::NotAuthorized,
+            ) => match config.user() {
+                Some(user) => Self::LoginRefused {
+                    user: user.to_owned(),
+                },
+                None => Self::LoginMissing,
+            },
+            // The other side speaks, or is silent, where TLS should begin.
+            ConnectionError::Tls(ClientTlsError::Io(error)) if closed(&error) => {
+                TlsError::Refused(Refusal::NotTls).into()
+            }
+            error if is_closed(&error) && stands => Self::Closed,
+            error if is_closed(&error) => Self::ClosedEarly {
+                encrypted: config.is_encrypted(),
+            },
+            ConnectionError::ConnectionRefused(
+                ConnectReturnCode::RefusedProtocolVersion | ConnectReturnCode::UnsupportedProtocolVersion,
+            ) => Self::NoMqtt5,
+            ConnectionError::MqttState(StateError::Deserialization(error))
+                if !stands && !matches!(error, PacketError::Io(_)) =>
+            {
+                Self::NoMqtt5
+            }
+            ConnectionError::Timeout(_) | ConnectionError::MqttState(StateError::AwaitPingResp) => {
+                Self::NoAnswer
+            }
+            ConnectionError::Io(error) => Self::Unreachable(error),
+            error => Self::Client(Box::new(error)),
+        }
+    }
+
+    /// The same for a connection by MQTT 3.1.1.
+    pub(crate) fn of_old(error: four::ConnectionError, config: &MqttConfig, stands: bool) -> Self {
+        use four::{ConnectReturnCode as Code, ConnectionError as Error, StateError as State};
+        // What both have in common is judged in one place.
+        let error = match error {
+            Error::Tls(error) => ConnectionError::Tls(error),
+            Error::Io(error) | Error::MqttState(State::Io(error)) => ConnectionError::Io(error),
+            Error::MqttState(State::Deserialization(four::mqttbytes::Error::Io(error))) => {
+                ConnectionError::Io(error)
+            }
+            Error::MqttState(State::ConnectionAborted) => {
+                ConnectionError::MqttState(StateError::ConnectionAborted)
+            }
+            Error::MqttState(State::AwaitPingResp) => ConnectionError::MqttState(StateError::AwaitPingResp),
+            Error::ConnectionRefused(Code::BadUserNamePassword | Code::NotAuthorized) => {
+                ConnectionError::ConnectionRefused(ConnectReturnCode::NotAuthorized)
+            }
+            Error::ConnectionRefused(Code::RefusedProtocolVersion) => {
+                ConnectionError::ConnectionRefused(ConnectReturnCode::RefusedProtocolVersion)
+            }
+            Error::MqttState(State::Deserialization(_)) | Error::NotConnAck(_) if !stands => {
+                return Self::NoMqtt5;
+            }
+            Error::NetworkTimeout | Error::FlushTimeout => return Self::NoAnswer,
+            error => return Self::OldClient(Box::new(error)),
+        };
+        Self::of(error, config, stands)
+    }
+
+    /// Whether the broker may be one that lacks MQTT 5: it says so, or hangs up on it.
+    pub(crate) fn may_lack_mqtt5(&self) -> bool {
+        matches!(self, Self::NoMqtt5 | Self::ClosedEarly { .. })
+    }
+
+    /// Whether it stays like this until people do something.
+    pub(crate) fn needs_people(&self) -> bool {
+        match self {
+            Self::TakenOver { .. }
+            | Self::ProbablyTakenOver { .. }
+            | Self::LoginRefused { .. }
+            | Self::LoginMissing
+            | Self::NoMqtt5
+            | Self::Tls(TlsError::Refused(_)) => true,
+            Self::Login(_)
+            | Self::Tls(_)
+            | Self::ClosedEarly { .. }
+            | Self::Closed
+            | Self::NoAnswer
+            | Self::Unreachable(_)
+            | Self::Client(_)
+            | Self::OldClient(_)
+            | Self::Stopped => false,
+        }
+    }
+
+    /// Whether somebody else has the connection now.
+    pub(crate) fn is_taken_over(&self) -> bool {
+        matches!(self, Self::TakenOver { .. } | Self::ProbablyTakenOver { .. })
+    }
+}
+
+/// The error of TLS in an error, wherever it is: alerts come while packets are read.
+fn tls_error(error: &ConnectionError) -> Option<&rustls::Error> {
+    match error {
+        ConnectionError::Tls(ClientTlsError::TLS(error)) => Some(error),
+        error => io_error(error)?.get_ref()?.downcast_ref(),
+    }
+}
+
+fn io_error(error: &ConnectionError) -> Option<&io::Error> {
+    match error {
+        ConnectionError::Io(error)
+        | ConnectionError::Tls(ClientTlsError::Io(error))
+        | ConnectionError::MqttState(
+            StateError::Io(error) | StateError::Deserialization(PacketError::Io(error)),
+        ) => Some(error),
+        _ => None,
+    }
+}
+
+/// Whether the other side has hung up.
+fn is_closed(error: &ConnectionError) -> bool {
+    matches!(error, ConnectionError::MqttState(StateError::ConnectionAborted))
+        || io_error(error).is_some_and(closed)
+}
+
+fn closed(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::BrokenPipe
+    )
+}

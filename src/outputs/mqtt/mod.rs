@@ -1,0 +1,51 @@
+//! Output over MQTT: from events to messages, and from messages to the broker.
+//!
+//! [`Publisher`] and its [`Projection`]s, one per board, are pure: they turn events into [`Message`]s. [`Outbox`] takes
+//! messages without blocking, and a [`Courier`] brings them to the broker at least once and in order, whatever the
+//! broker does meanwhile. The topics are [`Prefix`]'s and [`BoardTopics`]'s, what they hold is in [`payload`].
+
+mod backlog;
+mod behind;
+mod brief;
+mod client;
+mod client_id;
+mod courier;
+mod health;
+mod home_assistant;
+mod inlet;
+mod ledger;
+mod link;
+mod login;
+mod lost;
+mod message;
+mod outbox;
+pub mod payload;
+mod projection;
+mod public;
+mod publisher;
+mod queue;
+mod round;
+mod settings;
+mod stock;
+mod subscriber;
+mod tls;
+mod topics;
+mod trial;
+mod url;
+
+pub use backlog::{Backlog, BacklogEvent};
+pub use courier::Courier;
+pub use health::LineHealth;
+pub use inlet::{Received, Reply};
+pub use message::{Delivery, MediaType, Message};
+pub use outbox::{ConnectionState, Delivered, Outbox, OutboxTask, Progress};
+pub use payload::{DaemonHealth, DeliveryState, Disk, Keeping, Machine, StorageState};
+pub use projection::{BoardView, Projection};
+pub use publisher::Publisher;
+pub use settings::MqttConfig;
+pub use topics::{BoardTopics, BriefTopics, Prefix, TopicError, is_level_of};
+pub use url::UrlError;
+
+pub(crate) use login::is_open_to_all;
+pub(crate) use settings::{MqttTable, host_name, mqtt};
+pub(crate) use subscriber::{Heard, Subscriber};

@@ -1,0 +1,443 @@
+//! The task that delivers.
+
+use core::future::Future;
+use core::pin::{Pin, pin};
+use core::time::Duration;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Sleep, sleep};
+use tracing::{debug, error, info, warn};
+
+use super::attempts::{Attempts, Failure};
+use super::{ConnectionState, Handed, Progress};
+use crate::outputs::mqtt::backlog::{Reader, ReaderEvent};
+use crate::outputs::mqtt::client::Dialect;
+use crate::outputs::mqtt::inlet::Received;
+use crate::outputs::mqtt::link::{Limits, Link, LinkEvent};
+use crate::outputs::mqtt::lost::LostReason;
+use crate::outputs::mqtt::message::{Delivery, Message};
+use crate::outputs::mqtt::payload::DaemonState;
+use crate::outputs::mqtt::queue::Ticket;
+use crate::outputs::mqtt::settings::MqttConfig;
+use crate::outputs::mqtt::stock::{Acknowledged, Stock, Taken};
+use crate::system_time::wall_time;
+
+/// The task of an [`Outbox`](super::Outbox): [`run`](Self::run) it.
+#[derive(Debug)]
+pub struct OutboxTask {
+    pub(super) config: MqttConfig,
+    pub(super) daemon_topic: Arc<str>,
+    pub(super) inbox: mpsc::UnboundedReceiver<Handed>,
+    pub(super) stock: Stock,
+    pub(super) reader: Reader,
+    pub(super) progress: Arc<watch::Sender<Progress>>,
+    pub(super) connection: watch::Sender<ConnectionState>,
+    /// Why there is none.
+    pub(super) lost: watch::Sender<Option<String>>,
+    /// Where commands go; `None`: nobody takes them.
+    pub(super) commands: Option<mpsc::Sender<Received>>,
+    pub(super) too_large: TooLarge,
+    /// In which the next attempt is made.
+    pub(super) dialect: Dialect,
+    /// It was said that the broker lacks MQTT 5.
+    pub(super) is_old: bool,
+}
+
+/// The topics of which it was said that the broker does not take messages of that size.
+#[derive(Debug, Default)]
+pub(super) struct TooLarge(HashSet<Arc<str>>);
+
+impl TooLarge {
+    /// Says it once for each topic: a game that has outgrown the limit grows on.
+    fn tell(&mut self, message: &Message, bytes: usize, limit: usize) {
+        if !self.0.insert(Arc::clone(&message.topic)) {
+            return;
+        }
+        let topic = &*message.topic;
+        let left = match message.delivery {
+            Delivery::Event { .. } => "that event is in the journal alone",
+            Delivery::Retained => "what it retains there stays as it was",
+            Delivery::Answer { .. } => "the command is not answered",
+        };
+        error!(
+            topic,
+            bytes,
+            limit,
+            "a message to {topic} has {bytes} bytes, and the broker takes {limit} at most: {left}; raise the broker's limit (max_packet_size of mosquitto)"
+        );
+    }
+}
+
+/// How long the last messages may take when the daemon is stopped.
+const MAX_FLUSH: Duration = Duration::from_secs(5);
+/// The most bytes that a packet has beside topic and payload.
+const PACKET_OVERHEAD: usize = 64;
+
+/// Where the task is with the broker.
+enum Phase {
+    Connecting(Link),
+    Connected(Link, Limits),
+    Pausing(Pin<Box<Sleep>>),
+}
+
+/// The end, once it has begun.
+struct Stopping {
+    /// When it is over, whatever is left.
+    expires: Pin<Box<Sleep>>,
+    /// The daemon's last state, until it is in the queue. It comes after everything else.
+    last_state: Option<Message>,
+}
+
+impl OutboxTask {
+    /// The same with somebody who takes commands.
+    #[must_use]
+    pub fn with_commands(self, commands: Option<mpsc::Sender<Received>>) -> Self {
+        Self { commands, ..self }
+    }
+
+    /// Delivers until `shutdown` is ready: then what is left goes out, if it does within five seconds, and the daemon's
+    /// state becomes offline. Ends as well when every [`Outbox`](super::Outbox) is gone.
+    pub async fn run(mut self, shutdown: impl Future<Output = ()>) {
+        let will = Message::retained(&self.daemon_topic, &DaemonState::offline(&self.config.daemon));
+        let mut shutdown = pin!(shutdown);
+        let mut stopping: Option<Stopping> = None;
+        let mut attempts = Attempts::new();
+        self.warn_of_exposed_files();
+        let mut phase = self.open(&will);
+        loop {
+            tokio::select! {
+                handed = self.inbox.recv(), if stopping.is_none() => match handed {
+                    Some(handed) => self.receive_all(handed),
+                    None => stopping = Some(self.stop(&will)),
+                },
+                () = &mut shutdown, if stopping.is_none() => stopping = Some(self.stop(&will)),
+                () = expired(&mut stopping) => break,
+                event = self.reader.event() => self.take_in(event),
+                step = phase.step() => match step {
+                    Step::Open => phase = self.open(&will),
+                    Step::Link(LinkEvent::Connected(limits)) => {
+                        self.connected(&mut attempts, stopping.is_some());
+                        phase = phase.connected(limits);
+                        if let (Phase::Connected(link, _), Some(_)) = (&phase, &self.commands) {
+                            link.listen();
+                        }
+                    }
+                    Step::Link(LinkEvent::Acknowledged(ticket)) => {
+                        attempts.delivered();
+                        self.acknowledge(ticket);
+                    }
+                    Step::Link(LinkEvent::Refused(ticket, reason)) => self.refused(ticket, &reason),
+                    Step::Link(LinkEvent::Commanded(command)) => self.commanded(*command),
+                    Step::Link(LinkEvent::Unheard(reason)) => self.unheard(&reason),
+                    Step::Link(LinkEvent::Closed) => break,
+                    Step::Link(LinkEvent::Lost(reason)) => phase = self.lost(reason, &mut attempts),
+                },
+            }
+            if let Some(stopping) = &mut stopping {
+                self.say_last(stopping);
+            }
+            if let Phase::Connected(link, limits) = &mut phase {
+                self.send(link, *limits);
+                self.read_on();
+            }
+            if let Some(stopping) = &stopping
+                && self.is_over(stopping, &phase)
+            {
+                break;
+            }
+        }
+        self.ended();
+    }
+
+    fn open(&self, will: &Message) -> Phase {
+        self.report(ConnectionState::Connecting);
+        Phase::Connecting(Link::open(self.dialect, &self.config, will))
+    }
+
+    fn warn_of_exposed_files(&self) {
+        for file in self.config.exposed_files() {
+            let file = file.display();
+            warn!("everyone on this computer may read {file}, which is secret: chmod 640 {file}");
+        }
+    }
+
+    fn lost(&mut self, reason: LostReason, attempts: &mut Attempts) -> Phase {
+        if self.changes_dialect(&reason) {
+            self.report(ConnectionState::Disconnected);
+            return Phase::Pausing(Box::pin(sleep(Duration::ZERO)));
+        }
+        let Failure {
+            reason,
+            failed,
+            is_news,
+            pause,
+        } = attempts.lost(reason, &self.config.client_id());
+        let broker = self.config.broker();
+        if is_news {
+            let queued = self.stock.queue().len();
+            warn!(broker, %reason, queued, "no connection to the MQTT broker at {broker}: {reason}; will try again");
+        } else {
+            debug!(broker, %reason, attempt = failed, ?pause, "no connection to the MQTT broker at {broker}: {reason}");
+        }
+        self.stock.rewind();
+        let why = format!("no connection to the MQTT broker at {broker}: {reason}");
+        self.lost.send_replace(Some(why));
+        self.report(ConnectionState::Disconnected);
+        Phase::Pausing(Box::pin(sleep(pause)))
+    }
+
+    /// A broker that may lack MQTT 5 is tried with 3.1.1, once; every other attempt is made with 5, for the broker may be
+    /// another one by then.
+    fn changes_dialect(&mut self, reason: &LostReason) -> bool {
+        let tries_old = self.dialect == Dialect::Five && reason.may_lack_mqtt5();
+        self.dialect = if tries_old { Dialect::Four } else { Dialect::Five };
+        tries_old
+    }
+
+    fn connected(&mut self, attempts: &mut Attempts, stopping: bool) {
+        let (broker, failed_attempts) = (self.config.broker(), attempts.connected());
+        info!(broker, failed_attempts, "connected to the MQTT broker {broker}");
+        if self.dialect == Dialect::Four && !core::mem::replace(&mut self.is_old, true) {
+            warn!(
+                broker,
+                "the MQTT broker {broker} speaks 3.1.1 alone: events that are not kept yet do not say so, and answers to commands go to boards/BOARD/answer; mosquitto speaks MQTT 5 since version 1.6"
+            );
+        }
+        let greeting = (!stopping).then(|| self.greeting());
+        self.stock.restart(greeting);
+        self.lost.send_replace(None);
+        self.report(ConnectionState::Connected);
+    }
+
+    /// What is published first on every connection.
+    fn greeting(&self) -> Message {
+        self.stock
+            .queue()
+            .picture(&self.daemon_topic)
+            .cloned()
+            .unwrap_or_else(|| {
+                Message::retained(&self.daemon_topic, &DaemonState::just_online(&self.config.daemon))
+            })
+    }
+
+    /// Takes in what was handed over before.
+    fn stop(&mut self, last_state: &Message) -> Stopping {
+        self.inbox.close();
+        self.receive_waiting();
+        Stopping {
+            expires: Box::pin(sleep(MAX_FLUSH)),
+            last_state: Some(last_state.clone()),
+        }
+    }
+
+    /// Queues the daemon's last state when nothing can come before it any more.
+    fn say_last(&mut self, stopping: &mut Stopping) {
+        if self.stock.behind() == 0
+            && let Some(last_state) = stopping.last_state.take()
+        {
+            self.stock.push(last_state);
+            self.update_progress(0);
+        }
+    }
+
+    /// Whether there is nothing left to do. A connection that has everything is closed, which takes a moment.
+    fn is_over(&self, stopping: &Stopping, phase: &Phase) -> bool {
+        let said = stopping.last_state.is_none();
+        match phase {
+            // The broker publishes the last will of a connection that it lost; nothing else is left to publish.
+            Phase::Connecting(_) | Phase::Pausing(_) => said && self.stock.queue().len() <= 1,
+            Phase::Connected(link, _) => {
+                if said && self.stock.is_empty() {
+                    link.disconnect();
+                }
+                false
+            }
+        }
+    }
+
+    fn ended(&self) {
+        let (messages, boards) = (self.stock.queue().len(), self.stock.behind());
+        if messages > 0 {
+            warn!(
+                messages,
+                "stopped before the broker had everything: {messages} messages are left"
+            );
+        }
+        if boards > 0 {
+            warn!(
+                boards,
+                "stopped before the broker had everything: more events of {boards} boards are left"
+            );
+        }
+        self.report(ConnectionState::Stopped);
+    }
+
+    fn receive_all(&mut self, first: Handed) {
+        self.receive(first);
+        self.receive_waiting();
+    }
+
+    fn receive_waiting(&mut self) {
+        while let Ok(handed) = self.inbox.try_recv() {
+            self.receive(handed);
+        }
+    }
+
+    fn receive(&mut self, handed: Handed) {
+        let count = handed.count();
+        let behind = self.stock.behind();
+        match handed {
+            Handed::Messages(messages) => {
+                messages.into_iter().for_each(|message| self.stock.push(message));
+                if behind == 0 && self.stock.behind() > 0 {
+                    info!("more events wait for the MQTT broker than there is room for; they are read later");
+                }
+            }
+            Handed::Behind {
+                board,
+                topic,
+                after,
+                last,
+            } => {
+                if self.reader.has_backlog() {
+                    self.stock.leave_behind(&board, &topic, after, last);
+                }
+            }
+        }
+        self.update_progress(count);
+    }
+
+    /// Reads on where a board is behind, if there is room.
+    fn read_on(&mut self) {
+        if self.reader.is_idle()
+            && let Some(page) = self.stock.next_page()
+        {
+            self.reader.read(page);
+        }
+    }
+
+    fn take_in(&mut self, event: ReaderEvent) {
+        match event {
+            ReaderEvent::Paused => self.stock.wake(),
+            ReaderEvent::Read(page, None) => self.stock.put_off(&page),
+            ReaderEvent::Read(page, Some(events)) => {
+                if self.stock.take_in(&page, events) == (Taken::Nothing { again: false }) {
+                    let (board, after) = (&*page.board, page.after);
+                    warn!(
+                        board,
+                        after,
+                        "the events of {board} after {after} are not there to be read yet; will try again"
+                    );
+                }
+            }
+        }
+        if self.stock.rests() {
+            self.reader.pause();
+        }
+        self.update_progress(0);
+    }
+
+    fn send(&mut self, link: &mut Link, limits: Limits) {
+        while self.stock.queue().window() < limits.window {
+            let Some((ticket, message)) = self.stock.send_next() else {
+                return;
+            };
+            let bytes = message.topic.len() + message.payload.len() + PACKET_OVERHEAD;
+            if bytes > limits.packet_bytes {
+                self.too_large.tell(message, bytes, limits.packet_bytes);
+                self.acknowledge(ticket);
+            } else if !link.publish(ticket, message) {
+                // Its reason is on the way; the queue starts over then.
+                return;
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, ticket: Ticket) -> Option<Message> {
+        let Acknowledged { message, all } = self.stock.acknowledge(ticket)?;
+        let took = message
+            .happened
+            .map(|happened| wall_time().saturating_duration_since(happened));
+        self.progress.send_modify(|progress| {
+            progress.queued = self.stock.queue().len() + progress.unread;
+            took.into_iter().for_each(|took| progress.delivered.count(took));
+            progress.acknowledged.extend(all);
+        });
+        Some(message)
+    }
+
+    fn refused(&mut self, ticket: Ticket, reason: &str) {
+        if let Some(message) = self.acknowledge(ticket) {
+            let topic = &*message.topic;
+            error!(topic, reason, "the broker refuses a message to {topic}: {reason}");
+        }
+    }
+
+    fn commanded(&self, command: Received) {
+        let Some(commands) = &self.commands else { return };
+        if let Err(mpsc::error::TrySendError::Full(command)) = commands.try_send(command) {
+            let board = command.board;
+            warn!(
+                board,
+                "more commands come for {board} than can be carried out; this one is not answered"
+            );
+        }
+    }
+
+    fn unheard(&self, reason: &str) {
+        let topic = self.config.asked_for().join(" and ");
+        error!(
+            topic,
+            reason,
+            "the broker lets kiebitz have no commands ({reason}): its user needs the right to read {topic}"
+        );
+    }
+
+    fn update_progress(&self, read: usize) {
+        self.progress.send_modify(|progress| {
+            progress.unread -= read;
+            progress.queued = self.stock.queue().len() + progress.unread;
+            progress.behind = self.stock.behind();
+        });
+    }
+
+    fn report(&self, state: ConnectionState) {
+        self.connection.send_replace(state);
+        self.update_progress(0);
+    }
+}
+
+/// What comes next in a phase.
+enum Step {
+    Open,
+    Link(LinkEvent),
+}
+
+impl Phase {
+    /// May be dropped and called again.
+    async fn step(&mut self) -> Step {
+        match self {
+            Self::Connecting(link) | Self::Connected(link, _) => Step::Link(link.event().await),
+            Self::Pausing(pause) => {
+                pause.await;
+                Step::Open
+            }
+        }
+    }
+
+    fn connected(self, limits: Limits) -> Self {
+        match self {
+            Self::Connecting(link) | Self::Connected(link, _) => Self::Connected(link, limits),
+            Self::Pausing(_) => self,
+        }
+    }
+}
+
+async fn expired(stopping: &mut Option<Stopping>) {
+    match stopping {
+        Some(stopping) => stopping.expires.as_mut().await,
+        None => core::future::pending().await,
+    }
+}

@@ -1,0 +1,430 @@
+//! Turns one board's events, and what stands on it, into messages.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use kiebitz_game::clock::ClockFace;
+use kiebitz_game::command::Announced;
+use kiebitz_game::events::incidents::Incidents;
+use kiebitz_game::events::record::{GameRecord, Games};
+use kiebitz_game::events::{EndReason, Event, EventKind, Flag, Incident, color, version_text};
+use kiebitz_game::hall::Board;
+use kiebitz_game::position::Orientation;
+use kiebitz_hardware::Timestamp;
+use serde_json::Value;
+use shakmaty::{Bitboard, ByColor, Color};
+
+use super::brief::Brief;
+use super::health::{Health, HealthPicture, LineHealth};
+use super::message::Message;
+use super::payload::{BoardState, Dated, Placement};
+use super::public::PublicProjection;
+use super::topics::BoardTopics;
+use crate::clock::ClockPicture;
+use crate::outputs::pgn::pgn;
+
+/// What stands on a board and its clock at a moment.
+#[derive(Debug, Clone, Copy)]
+pub struct BoardView<'a> {
+    /// What the sensors show.
+    pub placement: &'a shakmaty::Board,
+    /// The placement after the last ply published, and the squares that differ from it.
+    pub expected: Option<(&'a shakmaty::Board, Bitboard)>,
+    /// What the clock shows.
+    pub clock: Option<ClockFace>,
+    /// How White sits.
+    pub orientation: Option<Orientation>,
+    /// Version of the board's firmware, major and minor number. A board on a bus gives it after it has connected.
+    pub version: Option<(u8, u8)>,
+    /// Charge of the board's own battery in percent.
+    pub battery: Option<u8>,
+    /// The table that it stands at.
+    pub table: Option<u32>,
+}
+
+/// Turns what happens on one board into messages: every event in order, and after the events the full pictures that
+/// they changed.
+///
+/// A picture is published when its content changes, not when only its time does. The clock is
+/// published when the running side changes, when the time of a side that does not run changes, and when a reading is
+/// off by more than two seconds from what a client has that counts down by itself.
+///
+/// Spectators may get their pictures with a delay; [`advance`](Self::advance) delivers them when they are due.
+#[derive(Debug)]
+pub struct Projection {
+    topics: Topics,
+    games: Games,
+    incidents: Incidents,
+    board: BoardState,
+    published: Published,
+    brief: Brief,
+    /// Who plays next.
+    announced: Announced,
+    line: LineHealth,
+    /// What Home Assistant is told of the board; `None`: nothing.
+    discovery: Option<Message>,
+    public: PublicProjection,
+    /// The game was taken from the journal and not published yet.
+    resumed: bool,
+    /// The board has not shown what stands on it since kiebitz was started again. Until then the broker's pictures of
+    /// pieces and clock are the last that there are.
+    unheard: bool,
+    /// The arbiter had it forgotten: until it is there again nothing is published but events.
+    forgotten: bool,
+}
+
+/// The topics as the messages carry them.
+#[derive(Debug)]
+struct Topics {
+    state: Arc<str>,
+    placement: Arc<str>,
+    clock: Arc<str>,
+    game: Arc<str>,
+    pgn: Arc<str>,
+    events: Arc<str>,
+    incidents: Arc<str>,
+    health: Arc<str>,
+}
+
+/// The last picture published on each topic.
+#[derive(Debug, Default)]
+struct Published {
+    board: Option<BoardState>,
+    placement: Option<Placement>,
+    clock: Option<ClockPicture>,
+    /// Who has lost on time, as spectators were told.
+    lost_on_time: Option<Flag>,
+    pgn: Option<String>,
+    incidents: Option<Vec<Incident>>,
+    health: Option<Health>,
+    public: Option<bool>,
+    discovery: bool,
+}
+
+impl Projection {
+    /// For a board without events. `host` is the daemon's.
+    #[must_use]
+    pub fn new(topics: &BoardTopics, board: &str, stream: &str, host: &str) -> Self {
+        Self {
+            topics: Topics {
+                state: topics.state().into(),
+                placement: topics.placement().into(),
+                clock: topics.clock().into(),
+                game: topics.game().into(),
+                pgn: topics.pgn().into(),
+                events: topics.events().into(),
+                incidents: topics.incidents().into(),
+                health: topics.health().into(),
+            },
+            games: Games::new(),
+            incidents: Incidents::default(),
+            board: BoardState::unknown(board, stream, host),
+            published: Published::default(),
+            brief: Brief::new(&topics.brief()),
+            announced: Announced::default(),
+            line: LineHealth::default(),
+            discovery: None,
+            public: PublicProjection::new(topics),
+            resumed: false,
+            unheard: false,
+            forgotten: false,
+        }
+    }
+
+    /// The same with this message for Home Assistant.
+    #[must_use]
+    pub(crate) fn with_discovery(mut self, discovery: Option<Message>) -> Self {
+        self.discovery = discovery;
+        self
+    }
+
+    /// The same with everything delayed by `delay` in the topics for spectators.
+    #[must_use]
+    pub fn with_public_delay(mut self, delay: Duration) -> Self {
+        self.public.set_delay(delay);
+        self
+    }
+
+    /// Spectators get everything that they do not have yet later by `delay`.
+    pub(crate) fn set_public_delay(&mut self, delay: Duration) {
+        self.public.set_delay(delay);
+    }
+
+    /// Goes on with what the journal has: the board's last `board.connected`, the last event that says whether it is,
+    /// its last game, and who plays next.
+    pub fn resume(
+        &mut self,
+        connected: Option<&Event>,
+        presence: Option<&Event>,
+        game: Option<GameRecord>,
+        announced: Announced,
+    ) {
+        self.announced = announced;
+        for event in [connected, presence].into_iter().flatten() {
+            self.board.apply(event.ts, &event.kind);
+        }
+        self.games = game.map_or_else(Games::new, Games::with);
+        // A broker that was restarted as well has forgotten its pictures.
+        self.resumed = true;
+        self.unheard = true;
+    }
+
+    /// Goes on for spectators with what the journal has: the events of the game that they had at `now`, and of
+    /// all later ones. Returns the pictures that they have.
+    pub fn resume_public(&mut self, now: Timestamp, events: &[Event]) -> Vec<Message> {
+        self.public.resume(now, events);
+        self.public.release(now)
+    }
+
+    /// Goes on with the incidents that the journal has.
+    pub fn resume_incidents(&mut self, incidents: Incidents) {
+        self.incidents = incidents;
+    }
+
+    /// Takes in the events of one step, which may be none, and how the board is after it.
+    pub fn project<'e>(
+        &mut self,
+        now: Timestamp,
+        events: impl IntoIterator<Item = &'e Event>,
+        view: BoardView<'_>,
+    ) -> Vec<Message> {
+        let mut messages = Vec::new();
+        let mut game_changed = core::mem::take(&mut self.resumed);
+        let mut names_changed = game_changed || self.published.board.is_none();
+        for event in events {
+            if event.kind.is_forget() {
+                messages.push(Message::event(&self.topics.events, event));
+                messages.extend(self.forget());
+                continue;
+            }
+            names_changed |= matches!(event.kind, EventKind::CommandTaken { .. });
+            self.forgotten &= !matches!(event.kind, EventKind::BoardConnected { .. });
+            self.announced.apply(event);
+            messages.push(Message::event(&self.topics.events, event));
+            self.public.take(now, event);
+            game_changed |= self.games.apply(event);
+            self.incidents.apply(event);
+            self.board.apply(event.ts, &event.kind);
+            self.unheard &= !matches!(event.kind, EventKind::BoardConnected { .. });
+        }
+        self.board.orientation = view.orientation.or(self.board.orientation);
+        self.board.version = view
+            .version
+            .map(version_text)
+            .or_else(|| self.board.version.take());
+        self.board.battery = view.battery;
+        self.board.table = view.table;
+        if self.forgotten {
+            return messages;
+        }
+        if game_changed {
+            self.project_game(&mut messages);
+        }
+        if game_changed || names_changed {
+            let (game, next) = (self.games.current(), self.announced.players());
+            messages.extend(self.brief.messages(game, next));
+        }
+        self.project_pictures(now, view, &mut messages);
+        messages.extend(self.public.release(now));
+        messages
+    }
+
+    /// When [`advance`](Self::advance) is due if nothing comes from the board before.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        self.public.poll_deadline()
+    }
+
+    /// Time has come to `now`: what spectators have waited for.
+    pub fn advance(&mut self, now: Timestamp) -> Vec<Message> {
+        self.public.release(now)
+    }
+
+    /// The computer's clock was set forward by `by`. Spectators wait as long as they would have otherwise.
+    pub fn set_forward(&mut self, by: Duration) {
+        self.public.set_forward(by);
+    }
+
+    /// Whether the arbiter had the board forgotten, and it has not come back.
+    pub(crate) const fn is_forgotten(&self) -> bool {
+        self.forgotten
+    }
+
+    /// The board was forgotten before the restart.
+    pub(crate) fn stay_forgotten(&mut self) {
+        self.forgotten = true;
+    }
+
+    /// How the board is now, which is published every minute: who has an older one knows that kiebitz is gone.
+    pub(crate) fn refresh(&mut self, now: Timestamp, line: LineHealth) -> Vec<Message> {
+        self.line = line;
+        if self.forgotten {
+            return Vec::new();
+        }
+        (self.published.health, self.published.public) = (None, None);
+        self.project_health(now)
+    }
+
+    /// The state, the game and what is open of the board, for the round's summary.
+    pub(crate) fn summary(&self) -> (&BoardState, Option<&GameRecord>, &Incidents) {
+        (&self.board, self.games.current(), &self.incidents)
+    }
+
+    fn project_health(&mut self, now: Timestamp) -> Vec<Message> {
+        let mut messages = Vec::new();
+        let health = Health::of(&self.board, &self.incidents);
+        if self.published.health.as_ref() != Some(&health) {
+            let picture = HealthPicture {
+                health: &health,
+                line: self.line,
+                as_of: now,
+            };
+            messages.push(Message::retained(&self.topics.health, &picture));
+            self.published.health = Some(health);
+        }
+        let connected = self.board.connected;
+        if self.published.public != Some(connected) {
+            messages.push(self.public.presence(now, &self.board.board, connected));
+            self.published.public = Some(connected);
+        }
+        messages
+    }
+
+    /// Takes all of the board off the broker.
+    fn forget(&mut self) -> Vec<Message> {
+        self.forgotten = true;
+        self.games = Games::new();
+        self.incidents = Incidents::default();
+        self.announced = Announced::default();
+        self.published = Published::default();
+        self.brief.forget();
+        let Topics {
+            state,
+            placement,
+            clock,
+            game,
+            pgn,
+            events: _,
+            incidents,
+            health,
+        } = &self.topics;
+        let own = [state, placement, clock, game, pgn, incidents, health];
+        let mut messages: Vec<Message> = own
+            .into_iter()
+            .chain(self.brief.topics())
+            .chain(self.discovery.as_ref().map(|message| &message.topic))
+            .map(Message::cleared)
+            .collect();
+        messages.extend(self.public.forget());
+        messages
+    }
+
+    fn project_game(&mut self, messages: &mut Vec<Message>) {
+        let Some(game) = self.games.current() else { return };
+        messages.push(Message::retained(&self.topics.game, game));
+        let text = pgn(game);
+        if self.published.pgn.as_ref() != Some(&text) {
+            messages.push(Message::pgn(&self.topics.pgn, text.clone()));
+            self.published.pgn = Some(text);
+        }
+    }
+
+    fn project_pictures(&mut self, now: Timestamp, view: BoardView<'_>, messages: &mut Vec<Message>) {
+        let published = &mut self.published;
+        if published.board.as_ref() != Some(&self.board) {
+            messages.push(Message::retained(&self.topics.state, &self.board));
+            published.board = Some(self.board.clone());
+        }
+        let open = self.incidents.open();
+        if published
+            .incidents
+            .as_ref()
+            .is_none_or(|published| !open.eq(published.iter()))
+        {
+            let open: Vec<Incident> = self.incidents.open().cloned().collect();
+            messages.push(Message::retained(&self.topics.incidents, &open));
+            published.incidents = Some(open);
+        }
+        if !core::mem::replace(&mut published.discovery, true) {
+            messages.extend(self.discovery.clone());
+        }
+        messages.extend(self.project_health(now));
+        if self.unheard {
+            return;
+        }
+        let published = &mut self.published;
+        let placement = Placement::new(view.placement, view.expected);
+        if published.placement.as_ref() != Some(&placement) {
+            let dated = Dated {
+                content: &placement,
+                as_of: now,
+            };
+            messages.push(Message::retained(&self.topics.placement, &dated));
+            published.placement = Some(placement);
+        }
+        let clock = ClockPicture::new(view.clock);
+        let lost = lost_on_time(&self.incidents, self.games.current());
+        let changed = published.clock.is_none_or(|published| published.differs(&clock));
+        if changed {
+            messages.push(Message::retained(&self.topics.clock, &clock));
+            published.clock = Some(clock);
+        }
+        if changed || published.lost_on_time != lost {
+            let flag = lost.filter(|_| clock.as_of.is_some());
+            self.public.take_clock(now, &ClockPicture { flag, ..clock });
+            published.lost_on_time = lost;
+        }
+    }
+}
+
+/// Whose flag decides the game. A clock also shows the flag of a period that is over, which decides nothing.
+fn lost_on_time(incidents: &Incidents, game: Option<&GameRecord>) -> Option<Flag> {
+    let by_result = || {
+        let game = game.filter(|game| game.ended.is_some() && game.reason == Some(EndReason::Flag))?;
+        Some(!game.result.winner()?)
+    };
+    let mut lost = ByColor::<bool>::default();
+    for incident in incidents.open() {
+        match (incident.case.as_str(), incident.color) {
+            ("flag_fall.fallen", Some(player)) => lost[player] = true,
+            ("two_flags.draw" | "two_flags.draw_in_any_order", _) => lost = ByColor::new_with(|_| true),
+            ("two_flags.first_known", _) => {
+                let first = incident.evidence.values.get("color").and_then(Value::as_str);
+                for player in Color::ALL {
+                    lost[player] |= first == Some(color::as_str(player));
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(player) = by_result() {
+        lost[player] = true;
+    }
+    Flag::of(lost)
+}
+
+impl<'a> BoardView<'a> {
+    /// The view of a board, without its table.
+    #[must_use]
+    pub fn new(board: &'a Board) -> Self {
+        Self {
+            placement: board.placement(),
+            expected: board.expected(),
+            clock: board.clock(),
+            orientation: board.orientation(),
+            version: board.version(),
+            battery: board.battery(),
+            table: None,
+        }
+    }
+
+    /// The same at a table.
+    #[must_use]
+    pub const fn at_table(mut self, table: Option<u32>) -> Self {
+        self.table = table;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! What spectators get of one board over MQTT: the game, its PGN and the clock, when they are [due](Delayed).
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use kiebitz_game::events::Event;
+use kiebitz_hardware::Timestamp;
+
+use super::brief::Brief;
+use super::message::Message;
+use super::payload::{Dated, PublicClock, PublicGame, PublicPlacement, PublicState};
+use super::topics::BoardTopics;
+use crate::clock::ClockPicture;
+use crate::outputs::pgn::public_pgn;
+use crate::outputs::shared::delayed::{Delayed, Due};
+
+/// Holds what spectators will get, and remembers what they have.
+#[derive(Debug)]
+pub(crate) struct PublicProjection {
+    game_topic: Arc<str>,
+    pgn_topic: Arc<str>,
+    clock_topic: Arc<str>,
+    placement_topic: Arc<str>,
+    state_topic: Arc<str>,
+    brief: Brief,
+    delayed: Delayed,
+    /// The game has changed, and that is not published yet.
+    changed: bool,
+    pgn: Option<String>,
+    placement: Option<PublicPlacement>,
+    /// A reading of the clock that is due and not published yet.
+    clock: Option<ClockPicture>,
+}
+
+impl PublicProjection {
+    /// For a board without events; without a delay.
+    pub(crate) fn new(topics: &BoardTopics) -> Self {
+        Self {
+            game_topic: topics.public_game().into(),
+            pgn_topic: topics.public_pgn().into(),
+            clock_topic: topics.public_clock().into(),
+            placement_topic: topics.public_placement().into(),
+            state_topic: topics.public_state().into(),
+            brief: Brief::new(&topics.public_brief()),
+            delayed: Delayed::default(),
+            changed: false,
+            pgn: None,
+            placement: None,
+            clock: None,
+        }
+    }
+
+    /// From now on everything that spectators do not have yet is due later by `delay`, as if it had always been so.
+    pub(crate) fn set_delay(&mut self, delay: Duration) {
+        self.delayed.set_delay(delay);
+    }
+
+    /// Goes on at `now` with what the journal has, see [`Delayed::resume`]. The last reading of the clock that is due is
+    /// not published: the previous run may have published a newer one.
+    pub(crate) fn resume(&mut self, now: Timestamp, events: &[Event]) {
+        self.delayed.resume(now, events);
+        let last = events.last().map_or(now, |last| last.ts.min(now));
+        self.pass(last);
+        self.clock = None;
+        // A broker that was restarted as well has forgotten its pictures.
+        self.changed = true;
+        self.pass(now);
+    }
+
+    /// Takes in an event that was published by `now`.
+    pub(crate) fn take(&mut self, now: Timestamp, event: &Event) {
+        self.delayed.take(event.ts.min(now), event);
+    }
+
+    /// Takes in what the clock shows at `now`.
+    pub(crate) fn take_clock(&mut self, now: Timestamp, clock: &ClockPicture) {
+        self.delayed.take_clock(now, clock);
+    }
+
+    /// When [`release`](Self::release) has something to publish next.
+    pub(crate) fn poll_deadline(&self) -> Option<Timestamp> {
+        self.delayed.poll_deadline()
+    }
+
+    /// The pictures that have changed for spectators by `now`.
+    pub(crate) fn release(&mut self, now: Timestamp) -> Vec<Message> {
+        self.pass(now);
+        let mut messages = Vec::new();
+        if let Some(record) = self.delayed.games().current().filter(|_| self.changed) {
+            messages.push(Message::retained(&self.game_topic, &PublicGame::of(record)));
+            let text = public_pgn(record);
+            if self.pgn.as_ref() != Some(&text) {
+                messages.push(Message::pgn(&self.pgn_topic, text.clone()));
+                self.pgn = Some(text);
+            }
+            let placement = PublicPlacement::of(record);
+            if self.placement.as_ref() != Some(&placement) {
+                messages.push(Message::retained(&self.placement_topic, &placement));
+                self.placement = Some(placement);
+            }
+            messages.extend(self.brief.messages(Some(record), None));
+        }
+        self.changed = false;
+        if let Some(clock) = self.clock.take() {
+            let clock = PublicClock::new(clock, self.delayed.delay());
+            messages.push(Message::retained(&self.clock_topic, &clock));
+        }
+        messages
+    }
+
+    /// Whether the board is there. It tells nothing of the game, so it is not held.
+    pub(crate) fn presence(&self, now: Timestamp, board: &str, connected: bool) -> Message {
+        let board = board.to_owned();
+        let state = PublicState { board, connected };
+        let content = Dated {
+            content: &state,
+            as_of: now,
+        };
+        Message::retained(&self.state_topic, &content)
+    }
+
+    /// Nothing is known any more, and nothing is held. Returns what takes all of it off the broker.
+    pub(crate) fn forget(&mut self) -> Vec<Message> {
+        self.delayed.forget();
+        self.changed = false;
+        (self.pgn, self.placement, self.clock) = (None, None, None);
+        self.brief.forget();
+        let topics = [
+            &self.game_topic,
+            &self.pgn_topic,
+            &self.clock_topic,
+            &self.placement_topic,
+            &self.state_topic,
+        ];
+        topics
+            .into_iter()
+            .chain(self.brief.topics())
+            .map(Message::cleared)
+            .collect()
+    }
+
+    /// The computer's clock was set forward: what is held is due later by `by`, for no time has passed.
+    pub(crate) fn set_forward(&mut self, by: Duration) {
+        self.delayed.set_forward(by);
+    }
+
+    /// Takes in what is due by `now`.
+    fn pass(&mut self, now: Timestamp) {
+        while let Some(due) = self.delayed.poll(now) {
+            match due {
+                Due::Event(_) => self.changed = true,
+                // The topics have the current game alone.
+                Due::Earlier(_) => {}
+                Due::Clock(clock) => self.clock = Some(clock),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,436 @@
+//! Turns the events of several boards, and what stands on them, into messages.
+
+use core::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kiebitz_game::command::Announced;
+use kiebitz_game::events::Event;
+use kiebitz_game::events::incidents::Incidents;
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_hardware::Timestamp;
+
+use super::health::LineHealth;
+use super::home_assistant;
+use super::message::Message;
+use super::payload::{DaemonHealth, DaemonState, Dated};
+use super::projection::{BoardView, Projection};
+use super::round::Round;
+use super::settings::MqttConfig;
+use super::topics::{Prefix, TopicError};
+
+/// Turns the events of the boards of one stream into messages: a [`Projection`] for each board, and the daemon's own state.
+///
+/// It sends nothing itself: the messages go to an [`Outbox`](super::Outbox). A board that was not [added](Self::add) is
+/// not published.
+#[derive(Debug)]
+pub struct Publisher {
+    prefix: Prefix,
+    host: String,
+    daemon_topic: Arc<str>,
+    round_topic: Arc<str>,
+    home_assistant: bool,
+    stream: String,
+    started: Timestamp,
+    projections: BTreeMap<String, Projection>,
+    /// When spectators get the next part of a board, for all boards of which something is held for them.
+    waiting: BTreeSet<(Timestamp, String)>,
+    /// When the daemon's state was announced last, and the boards in it.
+    announced: Option<(Timestamp, Vec<String>, Option<DaemonHealth>)>,
+    /// The summary of the round that was published last, and whether something has happened since.
+    round: Option<Round>,
+    news: bool,
+    /// When the boards' health was published last.
+    refreshed: Option<Timestamp>,
+}
+
+/// The daemon's state and the boards' health are published at least this often, for their times.
+const ANNOUNCED_EVERY: Duration = Duration::from_secs(60);
+
+impl Publisher {
+    /// For the boards of `stream`, under the prefix and host of `config`. `started` is when the daemon was.
+    ///
+    /// # Errors
+    ///
+    /// [`TopicError`] when the host's name cannot be part of a topic.
+    pub fn new(config: &MqttConfig, stream: &str, started: Timestamp) -> Result<Self, TopicError> {
+        let host = config.daemon().to_owned();
+        Ok(Self {
+            daemon_topic: config.prefix().daemon_state(&host)?.into(),
+            round_topic: config.prefix().daemon_round(&host)?.into(),
+            home_assistant: config.home_assistant,
+            prefix: config.prefix().clone(),
+            host,
+            stream: stream.to_owned(),
+            started,
+            projections: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            announced: None,
+            round: None,
+            news: true,
+            refreshed: None,
+        })
+    }
+
+    /// Adds a board, which spectators get later by `public_delay`. Returns whether it is new; the delay of a board that
+    /// is not stays as it was, see [`delay_by`](Self::delay_by).
+    ///
+    /// # Errors
+    ///
+    /// [`TopicError`] when its name cannot be part of a topic.
+    pub fn add(&mut self, board: &str, public_delay: Duration) -> Result<bool, TopicError> {
+        if self.projections.contains_key(board) {
+            return Ok(false);
+        }
+        let topics = self.prefix.board(board)?;
+        let discovery = || {
+            let prefix = self.prefix.to_string();
+            home_assistant::discovery(&topics, &self.daemon_topic, &prefix, board)
+        };
+        let projection = Projection::new(&topics, board, &self.stream, &self.host)
+            .with_public_delay(public_delay)
+            .with_discovery(self.home_assistant.then(discovery));
+        self.projections.insert(board.to_owned(), projection);
+        Ok(true)
+    }
+
+    /// Names of the boards that are published, sorted.
+    pub fn boards(&self) -> impl Iterator<Item = &str> {
+        self.projections.keys().map(String::as_str)
+    }
+
+    /// Goes on with what the journal has of a board: its last `board.connected`, the last event that says whether it is,
+    /// its last game, and who plays next.
+    pub fn resume(
+        &mut self,
+        board: &str,
+        connected: Option<&Event>,
+        presence: Option<&Event>,
+        game: Option<GameRecord>,
+        announced: Announced,
+    ) {
+        if let Some(projection) = self.projections.get_mut(board) {
+            projection.resume(connected, presence, game, announced);
+        }
+    }
+
+    /// Goes on with a board that was forgotten before the restart.
+    pub fn stay_forgotten(&mut self, board: &str) {
+        if let Some(projection) = self.projections.get_mut(board) {
+            projection.stay_forgotten();
+        }
+    }
+
+    /// Goes on with the incidents that the journal has of a board.
+    pub fn resume_incidents(&mut self, board: &str, incidents: Incidents) {
+        if let Some(projection) = self.projections.get_mut(board) {
+            projection.resume_incidents(incidents);
+        }
+    }
+
+    /// Goes on for spectators of a board with the events of the game that they have, and of all later ones. Returns
+    /// what they have.
+    pub fn resume_public(&mut self, board: &str, events: &[Event]) -> Vec<Message> {
+        let Some(projection) = self.projections.get_mut(board) else {
+            return Vec::new();
+        };
+        let messages = projection.resume_public(self.started, events);
+        self.wait(board);
+        messages
+    }
+
+    /// The messages of one board after a step: its own of the `events`, which may be none, and what stands on it then.
+    pub fn project<'e>(
+        &mut self,
+        now: Timestamp,
+        board: &str,
+        events: impl IntoIterator<Item = &'e Event>,
+        view: BoardView<'_>,
+    ) -> Vec<Message> {
+        let Some(projection) = self.projections.get_mut(board) else {
+            return Vec::new();
+        };
+        let own = events.into_iter().filter(|event| event.board == board);
+        let messages = projection.project(now, own, view);
+        self.news |= !messages.is_empty();
+        self.wait(board);
+        messages
+    }
+
+    /// When [`advance`](Self::advance) is due if nothing comes from any board before.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Timestamp> {
+        self.waiting.first().map(|(due, _)| *due)
+    }
+
+    /// Time has come to `now`: what spectators have waited for.
+    pub fn advance(&mut self, now: Timestamp) -> Vec<Message> {
+        let mut messages = Vec::new();
+        while self.waiting.first().is_some_and(|(due, _)| *due <= now) {
+            let Some((_, board)) = self.waiting.pop_first() else {
+                break;
+            };
+            if let Some(projection) = self.projections.get_mut(&board) {
+                messages.extend(projection.advance(now));
+                self.wait(&board);
+            }
+        }
+        messages
+    }
+
+    /// Spectators get each board later by another delay from now on.
+    pub fn delay_by(&mut self, public_delay: impl Fn(&str) -> Duration) {
+        for (board, projection) in &mut self.projections {
+            projection.set_public_delay(public_delay(board));
+        }
+    }
+
+    /// The computer's clock was set forward by `by`. Everything that waits, spectators above all, waits as long as it would
+    /// have otherwise, and the daemon was started later by that.
+    pub fn set_forward(&mut self, by: Duration) {
+        for projection in self.projections.values_mut() {
+            projection.set_forward(by);
+        }
+        self.waiting = core::mem::take(&mut self.waiting)
+            .into_iter()
+            .map(|(due, board)| (due + by, board))
+            .collect();
+        self.started = self.started + by;
+        if let Some((announced, ..)) = &mut self.announced {
+            *announced = *announced + by;
+        }
+        self.refreshed = self.refreshed.map(|refreshed| refreshed + by);
+    }
+
+    /// The daemon's state with `boards`, if it is to be announced: the boards have changed, or what its disks take, or a
+    /// minute has passed.
+    pub fn announce(
+        &mut self,
+        now: Timestamp,
+        boards: Vec<String>,
+        health: Option<DaemonHealth>,
+    ) -> Option<Message> {
+        if let Some((at, announced, before)) = &self.announced
+            && now < *at + ANNOUNCED_EVERY
+            && *announced == boards
+            && urgent(before.as_ref()) == urgent(health.as_ref())
+        {
+            return None;
+        }
+        let state = DaemonState::online(&self.host, self.started, now, boards.clone(), health.clone());
+        self.announced = Some((now, boards, health));
+        Some(Message::retained(&self.daemon_topic, &state))
+    }
+
+    /// How the round goes on all boards, if that is another picture than before.
+    pub fn summarize(&mut self, now: Timestamp) -> Option<Message> {
+        if !core::mem::take(&mut self.news) {
+            return None;
+        }
+        let round = Round::of(self.projections.values());
+        if self.round.as_ref() == Some(&round) {
+            return None;
+        }
+        let content = Dated {
+            content: &round,
+            as_of: now,
+        };
+        let message = Message::retained(&self.round_topic, &content);
+        self.round = Some(round);
+        Some(message)
+    }
+
+    /// Every minute, how each board is. `line` says what its line has brought.
+    pub fn refresh(&mut self, now: Timestamp, line: impl Fn(&str) -> LineHealth) -> Vec<Message> {
+        if self
+            .refreshed
+            .is_some_and(|refreshed| now < refreshed + ANNOUNCED_EVERY)
+        {
+            return Vec::new();
+        }
+        self.refreshed = Some(now);
+        let boards = self.projections.iter_mut();
+        boards
+            .flat_map(|(board, projection)| projection.refresh(now, line(board)))
+            .collect()
+    }
+
+    /// Notes when spectators get something of a board next. If it turns out to be sooner, later or not at all, that
+    /// moment finds nothing to publish.
+    fn wait(&mut self, board: &str) {
+        let due = self.projections.get(board).and_then(Projection::poll_deadline);
+        if let Some(due) = due {
+            self.waiting.insert((due, board.to_owned()));
+        }
+    }
+}
+
+/// What is told at once: what is wrong with journal and recordings, with the power, and with what gets the broadcast, and which
+/// round it is. How much waits meanwhile, and all else, is told each minute.
+fn urgent(health: Option<&DaemonHealth>) -> Option<impl PartialEq> {
+    let DaemonHealth {
+        storage,
+        machine,
+        outputs,
+        round,
+        ..
+    } = health?;
+    let failing: Vec<&String> = outputs.values().flat_map(|report| &report.problems).collect();
+    let both = [&storage.journal, &storage.recordings];
+    let problems = both.map(|keeping| (keeping.ok, keeping.problem.as_deref()));
+    Some((
+        problems,
+        machine.disk.is_some(),
+        machine.under_voltage,
+        failing,
+        *round,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use kiebitz_game::events::EventKind;
+
+    use super::*;
+
+    const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
+
+    fn publisher() -> Publisher {
+        let config = MqttConfig::from_url("mqtt://localhost").expect("a URL");
+        Publisher::new(&config.with_daemon("pi"), "live", START).expect("a host name")
+    }
+
+    fn topics(messages: &[Message]) -> Vec<&str> {
+        messages.iter().map(|message| &*message.topic).collect()
+    }
+
+    fn boards(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn state_is_announced_when_boards_change_and_every_minute() {
+        let mut publisher = publisher();
+        let mut announced = |seconds, names: &[&str]| {
+            let now = START + Duration::from_secs(seconds);
+            publisher.announce(now, boards(names), None).is_some()
+        };
+        assert!(announced(0, &[]));
+        assert!(!announced(1, &[]));
+        assert!(announced(2, &["board-1"]));
+        assert!(!announced(61, &["board-1"]));
+        assert!(announced(62, &["board-1"]));
+    }
+
+    #[test]
+    fn a_step_of_the_clock_announces_nothing_and_keeps_the_uptime() {
+        let mut publisher = publisher();
+        let step = Duration::from_secs(93_600);
+        let now = |seconds| START + Duration::from_secs(seconds);
+        assert!(publisher.announce(now(0), boards(&["a"]), None).is_some());
+        publisher.refresh(now(0), |_| LineHealth::default());
+        publisher.set_forward(step);
+        assert!(publisher.announce(now(59) + step, boards(&["a"]), None).is_none());
+        let message = publisher.announce(now(60) + step, boards(&["a"]), None);
+        let state = message.expect("a minute has passed").payload;
+        let state: serde_json::Value = serde_json::from_slice(&state).expect("JSON");
+        assert_eq!(state["uptime_s"], 60);
+    }
+
+    #[test]
+    fn another_round_is_announced_at_once() {
+        let mut publisher = publisher();
+        let mut announced = |round| {
+            let health = DaemonHealth {
+                round,
+                ..DaemonHealth::default()
+            };
+            let message = publisher.announce(START, Vec::new(), Some(health))?;
+            let state: serde_json::Value = serde_json::from_slice(&message.payload).expect("JSON");
+            Some(state["round"].clone())
+        };
+        assert_eq!(announced(None), Some(serde_json::Value::Null));
+        assert_eq!(announced(None), None);
+        assert_eq!(announced(Some(3)), Some(3.into()));
+        assert_eq!(announced(Some(3)), None);
+    }
+
+    #[test]
+    fn announcement_has_the_uptime_and_the_boards() {
+        let now = START + Duration::from_secs(90);
+        let message = publisher()
+            .announce(now, boards(&["a", "b"]), None)
+            .expect("the first");
+        assert_eq!(&*message.topic, "kiebitz/daemons/pi/state");
+        assert!(message.is_retained());
+        let state: serde_json::Value = serde_json::from_slice(&message.payload).expect("JSON");
+        assert_eq!(state["uptime_s"], 90);
+        assert_eq!(state["boards"], serde_json::json!(["a", "b"]));
+    }
+
+    #[test]
+    fn a_board_gets_its_own_events_alone() {
+        let mut publisher = publisher();
+        for board in ["b", "a"] {
+            assert_eq!(publisher.add(board, Duration::ZERO), Ok(true));
+        }
+        assert_eq!(publisher.add("a", Duration::ZERO), Ok(false));
+        assert_eq!(publisher.boards().collect::<Vec<_>>(), ["a", "b"]);
+        let event = |board: &str| Event {
+            v: 1,
+            stream: "live".to_owned(),
+            seq: 1,
+            ts: START,
+            at: None,
+            board: board.to_owned(),
+            game: None,
+            kind: EventKind::ClockConnected {},
+        };
+        let placement = shakmaty::Board::empty();
+        let view = BoardView {
+            placement: &placement,
+            expected: None,
+            clock: None,
+            orientation: None,
+            version: None,
+            battery: None,
+            table: None,
+        };
+        let events = [event("a"), event("b"), event("c")];
+        let messages = publisher.project(START, "a", &events, view);
+        let heard: Vec<&str> = topics(&messages)
+            .into_iter()
+            .filter(|topic| topic.ends_with("/events"))
+            .collect();
+        assert_eq!(heard, ["kiebitz/boards/a/events"]);
+        assert!(publisher.project(START, "c", &events, view).is_empty());
+    }
+
+    #[test]
+    fn the_round_is_summed_up_when_it_changes_and_health_is_told_every_minute() {
+        let mut publisher = publisher();
+        publisher.add("a", Duration::ZERO).expect("a name");
+        let mut at = |seconds| {
+            let now = START + Duration::from_secs(seconds);
+            let round = publisher.summarize(now);
+            let round = round.map(|message| serde_json::from_slice::<serde_json::Value>(&message.payload));
+            let health = publisher.refresh(now, |_| LineHealth::default());
+            (round.map(|round| round.expect("JSON")), health.len())
+        };
+        let (round, health) = at(0);
+        let round = round.expect("the first");
+        assert_eq!(round["boards"], 1);
+        assert_eq!((&round["connected"], &round["playing"]), (&0.into(), &0.into()));
+        assert_eq!(round["attention"], serde_json::json!([]));
+        assert_eq!(health, 2, "its own, and that for spectators");
+        assert_eq!(at(59), (None, 0));
+        assert_eq!(at(60), (None, 2));
+    }
+
+    #[test]
+    fn a_name_that_makes_no_topic_is_refused() {
+        let mut publisher = publisher();
+        assert!(publisher.add("board+1", Duration::ZERO).is_err());
+        assert_eq!(publisher.boards().count(), 0);
+    }
+}

@@ -1,0 +1,441 @@
+//! The topic tree, one function per topic.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// The first levels of all topics, as in "kiebitz" or "club/kiebitz".
+///
+/// ```
+/// use kiebitz::outputs::mqtt::Prefix;
+///
+/// let prefix: Prefix = "club/kiebitz".parse()?;
+/// assert_eq!(prefix.board("board-1")?.events(), "club/kiebitz/boards/board-1/events");
+/// assert!("club/#".parse::<Prefix>().is_err());
+/// # Ok::<(), kiebitz::outputs::mqtt::TopicError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prefix(String);
+
+/// The topics of one board.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoardTopics {
+    own: String,
+    public: String,
+}
+
+/// The topics of a game's single words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BriefTopics {
+    base: String,
+}
+
+impl BriefTopics {
+    /// Last move, turn, result, White, Black.
+    #[must_use]
+    pub fn all(&self) -> [String; 5] {
+        ["last_move", "turn", "result", "white", "black"].map(|word| format!("{}/{word}", self.base))
+    }
+}
+
+/// What a topic for commands says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CommandTopic {
+    /// The board's level.
+    pub(crate) board: String,
+    /// Whose own topic it is.
+    pub(crate) login: Option<String>,
+    /// It is none for commands: events are wanted once more.
+    pub(crate) is_resend: bool,
+}
+
+/// A name that cannot be part of a topic.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TopicError {
+    /// It has no characters, or one of its levels has none.
+    #[error("{name:?} leaves a level of an MQTT topic empty")]
+    Empty {
+        /// The name.
+        name: String,
+    },
+    /// It has a wildcard or a control character in it.
+    #[error("{name:?} has {character:?} in it, which MQTT topics cannot have")]
+    Character {
+        /// The name.
+        name: String,
+        /// The first such character.
+        character: char,
+    },
+    /// It begins with a dollar sign; such topics belong to the broker.
+    #[error("{name:?} begins with \"$\": such MQTT topics belong to the broker")]
+    Reserved {
+        /// The name.
+        name: String,
+    },
+    /// It is too long to be readable, and topics are limited as a whole.
+    #[error("{name:?} has {bytes} bytes; for an MQTT topic at most {MAX_BYTES} are allowed")]
+    TooLong {
+        /// The name.
+        name: String,
+        /// Its length.
+        bytes: usize,
+    },
+}
+
+/// The longest prefix or name, in bytes.
+const MAX_BYTES: usize = 200;
+
+impl Prefix {
+    /// "kiebitz": what live boards are published under by default.
+    #[must_use]
+    pub fn live() -> Self {
+        Self("kiebitz".to_owned())
+    }
+
+    /// "kiebitz/replay": what replays are published under by default.
+    #[must_use]
+    pub fn replay() -> Self {
+        Self("kiebitz/replay".to_owned())
+    }
+
+    /// Whether a daemon is there, and what it serves; its last will.
+    ///
+    /// # Errors
+    ///
+    /// [`TopicError`] when the host's name cannot be part of a topic.
+    pub fn daemon_state(&self, host: &str) -> Result<String, TopicError> {
+        Ok(format!("{self}/daemons/{}/state", level(host)?))
+    }
+
+    /// How the round goes on a daemon's boards. Retained.
+    ///
+    /// # Errors
+    ///
+    /// [`TopicError`] when the host's name cannot be part of a topic.
+    pub fn daemon_round(&self, host: &str) -> Result<String, TopicError> {
+        Ok(format!("{self}/daemons/{}/round", level(host)?))
+    }
+
+    /// What is published there tries out whether the broker takes it, and means nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`TopicError`] when the host's name cannot be part of a topic.
+    pub(crate) fn daemon_test(&self, host: &str) -> Result<String, TopicError> {
+        Ok(format!("{self}/daemons/{}/test", level(host)?))
+    }
+
+    /// The topics of a board. A `/` in its name, as in that of a port, becomes a `-`.
+    ///
+    /// # Errors
+    ///
+    /// [`TopicError`] when its name cannot be part of a topic.
+    pub fn board(&self, name: &str) -> Result<BoardTopics, TopicError> {
+        let level = level(name)?;
+        Ok(BoardTopics {
+            own: format!("{self}/boards/{level}"),
+            public: format!("{self}/public/boards/{level}"),
+        })
+    }
+
+    /// Where commands for all boards come: for anybody, and for each login a topic of its own, which a broker can see to.
+    pub(crate) fn commands(&self) -> [String; 2] {
+        ["", "/+"].map(|login| format!("{self}/boards/+/command{login}"))
+    }
+
+    /// Where a command for a board goes, by the level of its name: on the topic of that login, where there is one and a
+    /// topic can be named after it.
+    pub(crate) fn command(&self, board: &str, login: Option<&str>) -> String {
+        let own = login.filter(|login| check(login).is_ok() && !login.is_empty() && !login.contains('/'));
+        let own = own.map(|login| format!("/{login}")).unwrap_or_default();
+        format!("{self}/boards/{board}/command{own}")
+    }
+
+    /// Where events of all boards are asked for once more.
+    pub(crate) fn resend(&self) -> String {
+        format!("{self}/boards/+/resend")
+    }
+
+    /// What a topic says that matches one of [`commands`](Self::commands), or [`resend`](Self::resend); `None`: it matches
+    /// none.
+    pub(crate) fn command_topic(&self, topic: &str) -> Option<CommandTopic> {
+        let levels: Vec<&str> = topic
+            .strip_prefix(&format!("{self}/boards/"))?
+            .split('/')
+            .collect();
+        let (board, login, is_resend) = match levels[..] {
+            [board, "command"] => (board, None, false),
+            [board, "resend"] => (board, None, true),
+            [board, "command", login] if !login.is_empty() => (board, Some(login.to_owned()), false),
+            _ => return None,
+        };
+        (!board.is_empty()).then(|| CommandTopic {
+            board: board.to_owned(),
+            login,
+            is_resend,
+        })
+    }
+
+    /// Where the answer to a command for a board goes: where it is `asked` for, but into none of kiebitz's other topics,
+    /// which are not the sender's to write.
+    pub(crate) fn answer(&self, board: &str, asked: Option<&str>) -> String {
+        let own = format!("{self}/boards/{board}/answer");
+        let may = |asked: &str| {
+            let foreign = asked != self.0 && !asked.starts_with(&format!("{self}/"));
+            let answers = asked == own || asked.starts_with(&format!("{own}/"));
+            !asked.is_empty() && !asked.starts_with('$') && check(asked).is_ok() && (foreign || answers)
+        };
+        let asked = asked.filter(|asked| may(asked)).map(str::to_owned);
+        asked.unwrap_or(own)
+    }
+}
+
+/// Whether a board of that name has that level in its topics.
+#[must_use]
+pub fn is_level_of(at: &str, name: &str) -> bool {
+    level(name).is_ok_and(|level| level == at)
+}
+
+impl FromStr for Prefix {
+    type Err = TopicError;
+
+    fn from_str(prefix: &str) -> Result<Self, TopicError> {
+        if prefix.starts_with('$') {
+            return Err(TopicError::Reserved {
+                name: prefix.to_owned(),
+            });
+        }
+        check(prefix)?;
+        if prefix.split('/').any(str::is_empty) {
+            return Err(TopicError::Empty {
+                name: prefix.to_owned(),
+            });
+        }
+        Ok(Self(prefix.to_owned()))
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl BoardTopics {
+    /// Connection, serial number, version, orientation. Retained.
+    #[must_use]
+    pub fn state(&self) -> String {
+        format!("{}/state", self.own)
+    }
+
+    /// What stands on the board, and where the game expects something else. Retained.
+    #[must_use]
+    pub fn placement(&self) -> String {
+        format!("{}/placement", self.own)
+    }
+
+    /// What the clock shows. Retained.
+    #[must_use]
+    pub fn clock(&self) -> String {
+        format!("{}/clock", self.own)
+    }
+
+    /// The whole current game. Retained.
+    #[must_use]
+    pub fn game(&self) -> String {
+        format!("{}/game", self.own)
+    }
+
+    /// The current game as PGN. Retained.
+    #[must_use]
+    pub fn pgn(&self) -> String {
+        format!("{}/pgn", self.own)
+    }
+
+    /// Every event, in order. Not retained.
+    #[must_use]
+    pub fn events(&self) -> String {
+        format!("{}/events", self.own)
+    }
+
+    /// Events that a hub has asked for once more. Not retained.
+    #[must_use]
+    pub fn resent(&self) -> String {
+        format!("{}/resent", self.own)
+    }
+
+    /// Where a hub asks for them.
+    #[must_use]
+    pub fn resend(&self) -> String {
+        format!("{}/resend", self.own)
+    }
+
+    /// The open incidents. Retained.
+    #[must_use]
+    pub fn incidents(&self) -> String {
+        format!("{}/incidents", self.own)
+    }
+
+    /// Whether the board needs a person, and why. Retained.
+    #[must_use]
+    pub fn health(&self) -> String {
+        format!("{}/health", self.own)
+    }
+
+    /// The game in single words. Retained.
+    #[must_use]
+    pub fn brief(&self) -> BriefTopics {
+        BriefTopics {
+            base: self.own.clone(),
+        }
+    }
+
+    /// The same for spectators. Retained.
+    #[must_use]
+    pub fn public_brief(&self) -> BriefTopics {
+        BriefTopics {
+            base: self.public.clone(),
+        }
+    }
+
+    /// Whether the board is there, for spectators. Retained.
+    #[must_use]
+    pub fn public_state(&self) -> String {
+        format!("{}/state", self.public)
+    }
+
+    /// The pieces after the last move, for spectators. Retained.
+    #[must_use]
+    pub fn public_placement(&self) -> String {
+        format!("{}/placement", self.public)
+    }
+
+    /// Where commands come.
+    #[must_use]
+    pub fn command(&self) -> String {
+        format!("{}/command", self.own)
+    }
+
+    /// The current game for spectators. Retained.
+    #[must_use]
+    pub fn public_game(&self) -> String {
+        format!("{}/game", self.public)
+    }
+
+    /// The current game as PGN for spectators. Retained.
+    #[must_use]
+    pub fn public_pgn(&self) -> String {
+        format!("{}/pgn", self.public)
+    }
+
+    /// What the clock shows, for spectators. Retained.
+    #[must_use]
+    pub fn public_clock(&self) -> String {
+        format!("{}/clock", self.public)
+    }
+}
+
+/// A name as one level of a topic.
+fn level(name: &str) -> Result<String, TopicError> {
+    check(name)?;
+    let level = name.trim_matches('/').replace('/', "-");
+    if level.is_empty() {
+        Err(TopicError::Empty {
+            name: name.to_owned(),
+        })
+    } else {
+        Ok(level)
+    }
+}
+
+fn check(name: &str) -> Result<(), TopicError> {
+    if name.len() > MAX_BYTES {
+        return Err(TopicError::TooLong {
+            name: name.to_owned(),
+            bytes: name.len(),
+        });
+    }
+    match name.chars().find(|c| matches!(c, '+' | '#') || c.is_control()) {
+        Some(character) => Err(TopicError::Character {
+            name: name.to_owned(),
+            character,
+        }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn port_names_become_one_level() {
+        let topics = Prefix::live().board("/dev/serial/by-id/usb-DGT").expect("a name");
+        assert_eq!(topics.state(), "kiebitz/boards/dev-serial-by-id-usb-DGT/state");
+        assert_eq!(
+            topics.public_pgn(),
+            "kiebitz/public/boards/dev-serial-by-id-usb-DGT/pgn"
+        );
+    }
+
+    #[test]
+    fn a_command_goes_to_the_topic_of_its_login() {
+        let prefix: Prefix = "north/kiebitz".parse().expect("a prefix");
+        let topic = |login| prefix.command("board-1", login);
+        assert_eq!(topic(Some("hub")), "north/kiebitz/boards/board-1/command/hub");
+        let read = prefix.command_topic(&topic(Some("hub"))).expect("a topic");
+        assert_eq!((&*read.board, read.login.as_deref()), ("board-1", Some("hub")));
+        for none in [None, Some(""), Some("a/b"), Some("a+"), Some("#")] {
+            assert_eq!(topic(none), "north/kiebitz/boards/board-1/command", "{none:?}");
+        }
+    }
+
+    #[test]
+    fn wildcards_and_nul_are_refused() {
+        for name in ["board+1", "#", "a\0b", "a\nb"] {
+            assert!(
+                matches!(Prefix::live().board(name), Err(TopicError::Character { .. })),
+                "{name:?}"
+            );
+            assert!(
+                matches!(name.parse::<Prefix>(), Err(TopicError::Character { .. })),
+                "{name:?}"
+            );
+            assert!(Prefix::live().daemon_state(name).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn empty_levels_are_refused() {
+        for prefix in ["", "/", "/kiebitz", "kiebitz/", "a//b"] {
+            assert!(
+                matches!(prefix.parse::<Prefix>(), Err(TopicError::Empty { .. })),
+                "{prefix:?}"
+            );
+        }
+        for name in ["", "/", "//"] {
+            assert!(
+                matches!(Prefix::live().board(name), Err(TopicError::Empty { .. })),
+                "{name:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn topics_of_the_broker_are_refused() {
+        assert!(matches!(
+            "$SYS/kiebitz".parse::<Prefix>(),
+            Err(TopicError::Reserved { .. })
+        ));
+    }
+
+    #[test]
+    fn no_topic_is_longer_than_mqtt_allows() {
+        let long = "ü".repeat(MAX_BYTES / 2);
+        assert!(long.parse::<Prefix>().is_ok());
+        assert!(matches!(
+            format!("{long}.").parse::<Prefix>(),
+            Err(TopicError::TooLong { .. })
+        ));
+    }
+}

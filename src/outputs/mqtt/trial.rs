@@ -1,0 +1,81 @@
+//! Tries out whether the broker takes what is published: one message on a connection of its own, beside the daemon's.
+
+use std::sync::Arc;
+
+use super::client::Dialect;
+use super::link::{Link, LinkEvent};
+use super::lost::LostReason;
+use super::message::Message;
+use super::queue::Ticket;
+use super::settings::MqttConfig;
+#[cfg(target_os = "linux")]
+use crate::outputs::shared::{reports::BROKER, trial::Trial};
+
+/// Why it does not.
+enum Failure {
+    Lost(LostReason),
+    Refused(String),
+}
+
+/// The only message.
+const TICKET: Ticket = 0;
+const CONTENT: &str = "{\"test\":true}";
+
+#[cfg(target_os = "linux")]
+impl MqttConfig {
+    /// Tries out the broker.
+    pub(in crate::outputs) fn trial(&self) -> Trial {
+        let config = self.clone();
+        Trial::new(BROKER.to_owned(), move || {
+            let config = config.clone();
+            async move { try_out(&config).await }
+        })
+    }
+}
+
+/// Publishes a message and waits until the broker has acknowledged it; who waits sets the time.
+///
+/// # Errors
+///
+/// Why the broker does not take it, for people.
+async fn try_out(config: &MqttConfig) -> Result<(), String> {
+    // The daemon's own connection stays as it is.
+    let config = config.clone().beside_the_daemon();
+    let topic = config.prefix.daemon_test(&config.daemon);
+    let topic: Arc<str> = topic.map_err(|error| error.to_string())?.into();
+    let message = Message::asked(&topic, CONTENT);
+    let tried = match attempt(Dialect::Five, &config, &message).await {
+        Err(Failure::Lost(reason)) if reason.may_lack_mqtt5() => {
+            attempt(Dialect::Four, &config, &message).await
+        }
+        tried => tried,
+    };
+    tried.map_err(|failure| match failure {
+        Failure::Lost(reason) => format!(
+            "no connection to the MQTT broker at {}: {reason}",
+            config.broker()
+        ),
+        Failure::Refused(reason) => format!("the MQTT broker does not take {topic}: {reason}"),
+    })
+}
+
+async fn attempt(dialect: Dialect, config: &MqttConfig, message: &Message) -> Result<(), Failure> {
+    let mut link = Link::open(dialect, config, message);
+    loop {
+        match link.event().await {
+            LinkEvent::Connected(_) => {
+                if !link.publish(TICKET, message) {
+                    return Err(Failure::Lost(LostReason::Stopped));
+                }
+            }
+            LinkEvent::Acknowledged(_) => link.disconnect(),
+            LinkEvent::Refused(_, reason) => {
+                link.disconnect();
+                return Err(Failure::Refused(reason));
+            }
+            LinkEvent::Closed => return Ok(()),
+            LinkEvent::Lost(reason) => return Err(Failure::Lost(reason)),
+            LinkEvent::Commanded(_) | LinkEvent::Unheard(_) => {}
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The tags of a game.
+
+use core::fmt::Write;
+
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{EndReason, GameResult, Players, time_text};
+use kiebitz_game::laws::TimeControl;
+use kiebitz_game::position::Variant;
+use kiebitz_hardware::Timestamp;
+use shakmaty::Color;
+
+use super::{STANDARD, UNKNOWN, result};
+use crate::clock::{self, ClockPicture};
+use crate::tournament::number_in;
+
+/// What the tags of a game say, as far as it is known.
+#[derive(Debug)]
+pub(super) struct Heading<'h> {
+    pub(super) event: Option<&'h str>,
+    pub(super) site: Option<&'h str>,
+    /// As in "2026-11-23".
+    pub(super) date: Option<String>,
+    /// Its round and its table.
+    pub(super) place: (Option<u32>, Option<u32>),
+    pub(super) players: Option<&'h Players>,
+    pub(super) result: GameResult,
+    pub(super) reason: Option<EndReason>,
+    /// The name of the board that it is played on.
+    pub(super) board: Option<&'h str>,
+    pub(super) started: Option<Timestamp>,
+    pub(super) time_control: Option<&'h str>,
+    pub(super) variant: Option<Variant>,
+    /// The start position, unless no reader would take it.
+    pub(super) start_fen: Option<&'h str>,
+    /// What the game is called, whatever else becomes of it.
+    pub(super) id: Option<&'h str>,
+    /// What the clock shows, and when it did for those who read this.
+    pub(super) clock: Option<(ClockPicture, Timestamp)>,
+}
+
+impl<'h> Heading<'h> {
+    /// Of a game that was started; `has_start`: readers take its start position.
+    pub(super) fn of(record: &'h GameRecord, has_start: bool) -> Self {
+        let started = time_text(record.started);
+        let players = record.players.as_ref();
+        let (round, table) = players
+            .map(|players| (players.round, players.table))
+            .unwrap_or_default();
+        Self {
+            event: record.event.as_deref(),
+            site: record.site.as_deref(),
+            date: started.split('T').next().map(str::to_owned),
+            place: (round.or(record.round), table),
+            players,
+            result: record.result,
+            reason: record.reason,
+            board: Some(&record.board),
+            started: Some(record.started),
+            time_control: record.time_control.as_deref(),
+            variant: Some(record.variant),
+            start_fen: has_start.then_some(&*record.start_fen),
+            id: None,
+            clock: None,
+        }
+    }
+
+    /// The tags, a line for each.
+    pub(super) fn text(&self) -> String {
+        let tags = [
+            self.roster(),
+            self.players_tags(),
+            self.game_tags(),
+            self.clock_tags(),
+        ];
+        tags.iter()
+            .flatten()
+            .fold(String::new(), |mut text, (name, value)| {
+                let _ = writeln!(text, "[{name} \"{}\"]", quoted(value));
+                text
+            })
+    }
+
+    /// The Seven Tag Roster, which every game has, and the board.
+    fn roster(&self) -> Vec<(&'static str, String)> {
+        let known = |value: Option<&str>| value.unwrap_or(UNKNOWN).to_owned();
+        let (round, table) = self.place;
+        let round = match (round, table) {
+            (Some(round), Some(table)) => format!("{round}.{table}"),
+            (Some(round), None) => round.to_string(),
+            (None, _) => UNKNOWN.to_owned(),
+        };
+        let name = |color| known(self.players.and_then(|players| players.name(color)));
+        let date = self.date.as_deref();
+        let mut tags = vec![
+            ("Event", known(self.event)),
+            ("Site", known(self.site)),
+            (
+                "Date",
+                date.map_or_else(|| NO_DATE.to_owned(), |date| date.replace('-', ".")),
+            ),
+            ("Round", round),
+            ("White", name(Color::White)),
+            ("Black", name(Color::Black)),
+            ("Result", result(self.result).to_owned()),
+        ];
+        let board = self.board.map(|name| number_in(name).unwrap_or(name).to_owned());
+        let board = table.map(|table| table.to_string()).or(board);
+        tags.extend(board.map(|board| ("Board", board)));
+        tags
+    }
+
+    /// What is known of the players beside their names.
+    fn players_tags(&self) -> Vec<(&'static str, String)> {
+        let facts = |color| self.players.and_then(|players| players.facts(color));
+        let (white, black) = (facts(Color::White), facts(Color::Black));
+        let tags = [
+            ("WhiteTitle", white.and_then(|facts| facts.title.clone())),
+            ("BlackTitle", black.and_then(|facts| facts.title.clone())),
+            (
+                "WhiteElo",
+                white.and_then(|facts| Some(facts.rating?.to_string())),
+            ),
+            (
+                "BlackElo",
+                black.and_then(|facts| Some(facts.rating?.to_string())),
+            ),
+            (
+                "WhiteFideId",
+                white.and_then(|facts| Some(facts.fide_id?.to_string())),
+            ),
+            (
+                "BlackFideId",
+                black.and_then(|facts| Some(facts.fide_id?.to_string())),
+            ),
+            ("WhiteTeam", white.and_then(|facts| facts.team.clone())),
+            ("BlackTeam", black.and_then(|facts| facts.team.clone())),
+        ];
+        let known = tags.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        known.collect()
+    }
+
+    fn game_tags(&self) -> Vec<(&'static str, String)> {
+        let mut tags = Vec::new();
+        if let Some(started) = self.started {
+            let text = time_text(started);
+            let (day, time) = text.split_once('T').unwrap_or_default();
+            tags.push(("UTCDate", day.replace('-', ".")));
+            tags.push(("UTCTime", time.chars().take(8).collect()));
+        }
+        if let Some(control) = self.time_control {
+            // What PGN cannot say is unknown to its readers.
+            let known = TimeControl::from_pgn(control).is_ok();
+            tags.push(("TimeControl", if known { control } else { UNKNOWN }.to_owned()));
+        }
+        if let Some(termination) = self.reason.map(termination) {
+            tags.push(("Termination", termination.to_owned()));
+        }
+        if matches!(self.variant, Some(Variant::Chess960 | Variant::WrongStart)) {
+            tags.push(("Variant", "Chess960".to_owned()));
+        }
+        if let Some(fen) = self.start_fen.filter(|fen| *fen != STANDARD) {
+            tags.push(("SetUp", "1".to_owned()));
+            tags.push(("FEN", fen.to_owned()));
+        }
+        tags.extend(self.id.map(|id| ("GameId", id.to_owned())));
+        tags
+    }
+
+    /// The clock between two moves: what each side has, and since when whose time has run.
+    fn clock_tags(&self) -> Vec<(&'static str, String)> {
+        let Some((shown, since)) = self.clock else {
+            return Vec::new();
+        };
+        let side = |left: Option<u64>| left.map(clock::shown_in_full);
+        let mut tags = Vec::new();
+        tags.extend(side(shown.white_ms).map(|time| ("WhiteClock", time)));
+        tags.extend(side(shown.black_ms).map(|time| ("BlackClock", time)));
+        if let Some(running) = shown.running {
+            let text = time_text(since);
+            let side = running.fold_wb("W", "B");
+            tags.push(("ReferenceTime", format!("{side}/{text}")));
+        }
+        tags
+    }
+}
+
+/// The PGN standard's word for what ended the game.
+const fn termination(reason: EndReason) -> &'static str {
+    match reason {
+        EndReason::Arbiter => "adjudication",
+        EndReason::Flag => "time forfeit",
+        EndReason::IllegalMoves | EndReason::Default | EndReason::Conduct => "rules infraction",
+        EndReason::Reset | EndReason::Adjourned | EndReason::Void => "unterminated",
+        EndReason::Checkmate
+        | EndReason::Stalemate
+        | EndReason::DeadPosition
+        | EndReason::Fivefold
+        | EndReason::SeventyFiveMoves
+        | EndReason::Kings
+        | EndReason::ResultPiece
+        | EndReason::Gap
+        | EndReason::Resignation
+        | EndReason::Agreement
+        | EndReason::Claim
+        | EndReason::Quickplay => "normal",
+    }
+}
+
+/// A tag's value: backslashes escaped, line breaks and other control characters left out. A quotation mark becomes an
+/// apostrophe: the standard has an escape for it, but not every reader.
+fn quoted(value: &str) -> String {
+    value
+        .chars()
+        .filter(|c| !c.is_control())
+        .fold(String::new(), |mut text, c| {
+            match c {
+                '"' => text.push('\''),
+                '\\' => text.push_str("\\\\"),
+                c => text.push(c),
+            }
+            text
+        })
+}
+
+const NO_DATE: &str = "????.??.??";

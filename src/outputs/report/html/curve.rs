@@ -1,0 +1,263 @@
+//! The curve of both clocks over the game.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use crate::outputs::report::view::{GameRenderer, clock};
+use crate::outputs::report::words::fill;
+use shakmaty::Color;
+
+/// The clocks after each move, with the incidents; nothing where no clock was seen at two moves.
+pub(super) fn clocks(game: GameRenderer<'_>) -> Markup {
+    let Some(chart) = Chart::of(game) else {
+        return html! {};
+    };
+    let words = game.view.words;
+    html! {
+        section class="part" {
+            h3 { (words.curve) }
+            figure class="curve" {
+                (chart.drawn(game, "wide"))
+                // Scaled down to a phone, its numbers could not be read.
+                (chart.on(PHONE).drawn(game, "narrow"))
+                figcaption {
+                    svg class="key" viewBox="0 0 34 10" aria-hidden="true" {
+                        line x1="1" y1="5" x2="33" y2="5" stroke="#1565b0" stroke-width="2" {}
+                        circle cx="17" cy="5" r="3.4" fill="#fff" stroke="#1565b0" stroke-width="1.6" {}
+                    }
+                    " " (words.white) " \u{2003} "
+                    svg class="key" viewBox="0 0 34 10" aria-hidden="true" {
+                        line x1="1" y1="5" x2="33" y2="5" stroke="#111" stroke-width="2.4" {}
+                    }
+                    " " (words.black)
+                }
+            }
+        }
+    }
+}
+
+fn described(game: GameRenderer<'_>) -> String {
+    let text = |ms: Option<u64>| ms.map_or_else(|| "?".to_owned(), clock);
+    let end = |ends: Option<(u64, u64)>| (text(ends.map(|ends| ends.0)), text(ends.map(|ends| ends.1)));
+    let (white, black) = (
+        end(game.ends_of_clock(Color::White)),
+        end(game.ends_of_clock(Color::Black)),
+    );
+    fill(
+        game.view.words.curve_text,
+        &[
+            ("white_first", &white.0),
+            ("white_last", &white.1),
+            ("black_first", &black.0),
+            ("black_last", &black.1),
+        ],
+    )
+}
+
+/// How large a chart is drawn, in units of the page.
+#[derive(Clone, Copy)]
+struct Size {
+    width: u64,
+    height: u64,
+    /// The most numbers of moves under it.
+    numbers: u32,
+}
+
+const PAGE: Size = Size {
+    width: 720,
+    height: 190,
+    numbers: 12,
+};
+const PHONE: Size = Size {
+    width: 360,
+    height: 220,
+    numbers: 7,
+};
+const LEFT: u64 = 58;
+const RIGHT: u64 = 12;
+const TOP: u64 = 22;
+const BOTTOM: u64 = 26;
+
+/// What is drawn: the readings, and how far the axes go.
+#[derive(Clone)]
+struct Chart {
+    size: Size,
+    /// Both clocks by ply; `None` where there was no reading: the lines are broken there.
+    readings: Vec<(u32, Option<(u64, u64)>)>,
+    plies: u32,
+    /// The times at the lower and the upper edge, in milliseconds, and that between two lines of the grid.
+    bottom_ms: u64,
+    top_ms: u64,
+    step_ms: u64,
+}
+
+impl Chart {
+    fn of(game: GameRenderer<'_>) -> Option<Self> {
+        let readings: Vec<_> = game
+            .game
+            .record
+            .moves
+            .iter()
+            .map(|entry| {
+                (
+                    entry.ply,
+                    entry.clock.map(|clock| (clock.white_ms, clock.black_ms)),
+                )
+            })
+            .collect();
+        let plies = readings.last()?.0;
+        let seen = readings.iter().filter_map(|(_, reading)| *reading);
+        let most = seen.clone().map(|(white, black)| white.max(black)).max()?;
+        let least = seen.clone().map(|(white, black)| white.min(black)).min()?;
+        if seen.count() < 2 {
+            return None;
+        }
+        // Where nobody is short of time, the curve shows what was used and not how much there was.
+        let floor = if least > most / 2 { least } else { 0 };
+        let fits = |step: &&u64| (most - floor).div_ceil(**step) < MAX_LINES;
+        let last = STEPS.last().copied().unwrap_or(1);
+        let step_ms = STEPS
+            .iter()
+            .find(fits)
+            .copied()
+            .unwrap_or(last)
+            .max((most - floor) / MAX_LINES);
+        let bottom_ms = floor / step_ms * step_ms;
+        let lines = (most - bottom_ms).div_ceil(step_ms).max(1);
+        Some(Self {
+            size: PAGE,
+            readings,
+            plies,
+            bottom_ms,
+            top_ms: bottom_ms.saturating_add(lines.saturating_mul(step_ms)),
+            step_ms,
+        })
+    }
+
+    /// The same in another size.
+    fn on(&self, size: Size) -> Self {
+        Self { size, ..self.clone() }
+    }
+
+    fn drawn(&self, game: GameRenderer<'_>, class: &str) -> Markup {
+        let words = game.view.words;
+        html! {
+            svg class=(class) viewBox=(format!("0 0 {} {}", self.size.width, self.size.height)) role="img" {
+                title { (words.curve) }
+                desc { (described(game)) }
+                (self.grid(game))
+                (self.incidents(game))
+                (self.line(Color::White, "#1565b0"))
+                (self.line(Color::Black, "#111"))
+            }
+        }
+    }
+
+    /// Where the curves end below.
+    fn foot(&self) -> u64 {
+        self.size.height - BOTTOM
+    }
+
+    fn x(&self, ply: u32) -> u64 {
+        let width = self.size.width - LEFT - RIGHT;
+        LEFT + u64::from(ply.min(self.plies)) * width / u64::from(self.plies.max(1))
+    }
+
+    /// In tenths, so that slow play does not look like steps.
+    fn y(&self, ms: u64) -> String {
+        let height = u128::from(self.foot() - TOP) * 10;
+        let span = u128::from(self.top_ms - self.bottom_ms).max(1);
+        let up = u128::from(ms.min(self.top_ms).saturating_sub(self.bottom_ms)) * height / span;
+        let down = u128::from(self.foot()) * 10 - up;
+        format!("{}.{}", down / 10, down % 10)
+    }
+
+    fn grid(&self, game: GameRenderer<'_>) -> Markup {
+        let lines = (self.top_ms - self.bottom_ms) / self.step_ms.max(1);
+        let every = MOVES
+            .into_iter()
+            .find(|every| self.plies / (2 * every) <= self.size.numbers)
+            .unwrap_or(100);
+        let moves = self.readings.iter().filter_map(|(ply, _)| {
+            let ply = *ply;
+            let (number, color) = game.numbering.number(ply);
+            (color.is_white() && number % every == 0).then_some((ply, number))
+        });
+        html! {
+            @for line in 0..=lines {
+                @let ms = self.bottom_ms.saturating_add(line.saturating_mul(self.step_ms));
+                line class="grid" x1=(LEFT) x2=(self.size.width - RIGHT) y1=(self.y(ms)) y2=(self.y(ms)) {}
+                text class="left" x=(LEFT - 6) y=(self.y(ms)) dy="4" { (clock(ms)) }
+            }
+            @for (ply, number) in moves {
+                line class="grid" x1=(self.x(ply)) x2=(self.x(ply)) y1=(self.foot()) y2=(self.foot() + 4) {}
+                text class="under" x=(self.x(ply)) y=(self.size.height - 8) { (number) }
+            }
+        }
+    }
+
+    fn line(&self, color: Color, stroke: &str) -> Markup {
+        let points = self.readings.iter().map(|(ply, reading)| {
+            let (white, black) = (*reading)?;
+            let ms = color.fold_wb(white, black);
+            Some((self.x(*ply), self.y(ms)))
+        });
+        let points: Vec<Option<(u64, String)>> = points.collect();
+        let mut path = String::new();
+        let mut pen = 'M';
+        for point in &points {
+            match point {
+                Some((x, y)) => path.push_str(&format!("{pen}{x} {y} ")),
+                None => pen = 'M',
+            }
+            pen = if point.is_some() { 'L' } else { pen };
+        }
+        let room = u64::from(self.plies) * MIN_BETWEEN_DOTS <= self.size.width;
+        let dots = color == Color::White && room;
+        html! {
+            path fill="none" stroke=(stroke) stroke-width="2" d=(path.trim_end()) {}
+            @if dots {
+                @for (x, y) in points.iter().flatten() {
+                    circle cx=(x) cy=(y) r="2.4" fill="#fff" stroke=(stroke) stroke-width="1.4" {}
+                }
+            }
+        }
+    }
+
+    fn incidents(&self, game: GameRenderer<'_>) -> Markup {
+        let mut marks: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+        for entry in game.cards() {
+            if let Some(ply) = entry.incident.ply {
+                let number = format!("#{}", entry.incident.incident);
+                marks.entry(self.x(ply)).or_default().push(number);
+            }
+        }
+        let mut labels: Vec<(u64, String, bool)> = Vec::new();
+        for (x, numbers) in marks {
+            let close = labels.last().is_some_and(|(last, ..)| x - last < LABEL);
+            let raised = labels.last().is_none_or(|(.., raised)| !(close && *raised));
+            labels.push((x, numbers.join(" "), raised));
+        }
+        html! {
+            @for (x, numbers, raised) in labels {
+                line class="incident" x1=(x) x2=(x) y1=(TOP - 6) y2=(self.foot()) {}
+                text class="number" x=(x.min(self.size.width - LABEL / 2)) y=(if raised { TOP - 9 } else { TOP + 5 }) { (numbers) }
+            }
+        }
+    }
+}
+
+/// The width of a label; one that is closer to the last stands lower.
+const LABEL: u64 = 40;
+/// The most lines of the grid above zero.
+const MAX_LINES: u64 = 6;
+/// The possible distances of two lines: from five seconds to six hours, in milliseconds.
+const STEPS: [u64; 14] = [
+    5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000, 1_200_000, 1_800_000,
+    3_600_000, 7_200_000, 21_600_000,
+];
+/// The possible distances of two move numbers under the curve.
+const MOVES: [u32; 6] = [1, 2, 5, 10, 20, 50];
+/// Plies closer to each other have no dots.
+const MIN_BETWEEN_DOTS: u64 = 4;

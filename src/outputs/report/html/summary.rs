@@ -1,0 +1,64 @@
+//! What a game's report opens with, and the lines to sign on at its end.
+
+use maud::{Markup, html};
+
+use super::{blank, incidents};
+use crate::outputs::report::view::GameRenderer;
+
+/// Who played, how it ended, and what to look at.
+pub(super) fn summary(game: GameRenderer<'_>, number: usize) -> Markup {
+    let words = game.view.words;
+    let (result, how) = game.outcome();
+    html! {
+        section class="summary" aria-label=(words.summary) {
+            p class="players" {
+                @for (color, name) in game.named_players() {
+                    span class="player" {
+                        small { (color) } " "
+                        @match name { Some(name) => { strong { (name) } } None => { (blank()) } }
+                    }
+                }
+            }
+            p class="result" {
+                @if let Some(result) = result { b { (result) } " " }
+                (how)
+            }
+            @for list in game.points() {
+                dl class=(if list.points.is_empty() { "none" } else { "some" }) {
+                    dt { (list.heading) }
+                    dd {
+                        @if list.points.is_empty() { (list.none) }
+                        @for point in &list.points {
+                            div {
+                                @match point.incident {
+                                    Some(incident) => { a href=(incidents::anchor(number, incident)) { (point.text) } }
+                                    None => { (point.text) }
+                                }
+                            }
+                        }
+                        @if let Some(more) = &list.more { div { (more) } }
+                    }
+                }
+            }
+            p class="aside" { @for line in game.circumstances() { (line) br; } }
+        }
+    }
+}
+
+/// Lines for what the arbiter has decided, and to sign on.
+pub(super) fn signatures(game: GameRenderer<'_>) -> Markup {
+    let words = game.view.words;
+    html! {
+        section class="part signatures" {
+            h3 { (words.signatures) }
+            dl {
+                @for (label, value) in game.signatures() {
+                    div {
+                        dt { (label) }
+                        dd { @match value { Some(value) => { (value) " " } None => {} } (blank()) }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What the page and the text of a report show of corrections, gaps and commands.
+
+use kiebitz_game::command::Paired;
+use kiebitz_game::events::GameResult;
+
+use super::{GameRenderer, Renderer};
+use crate::outputs::report::model::{Amendment, Correction, Note};
+use crate::outputs::report::words::{fill, say};
+
+impl Renderer<'_> {
+    /// Who gave a command.
+    pub(in crate::outputs::report) fn person(self, by: &str) -> String {
+        say(self.words.people, by).to_owned()
+    }
+
+    /// The arguments of a command.
+    fn arguments(self, arguments: &serde_json::Value) -> Vec<String> {
+        let known = self.words.arguments;
+        let plain = |value: &serde_json::Value| match value {
+            serde_json::Value::String(text) => text.clone(),
+            other => say(known, &other.to_string()).to_owned(),
+        };
+        let place = |name: &str| known.iter().position(|(word, _)| *word == name);
+        let mut fields: Vec<_> = arguments.as_object().into_iter().flatten().collect();
+        // No person has said that.
+        fields.retain(|(name, _)| *name != Paired::FIELD);
+        fields.sort_by_key(|(name, _)| place(name));
+        let lines = fields.into_iter().map(|(name, value)| {
+            let value = match (name.as_str(), value) {
+                ("reason", serde_json::Value::String(reason)) => say(self.words.endings, reason).to_owned(),
+                ("kind" | "color" | "ruling", serde_json::Value::String(word)) => say(known, word).to_owned(),
+                (_, serde_json::Value::Object(facts)) => {
+                    let facts = facts
+                        .iter()
+                        .map(|(name, value)| format!("{} {}", say(known, name), plain(value)));
+                    facts.collect::<Vec<_>>().join(", ")
+                }
+                (_, serde_json::Value::Array(list)) => list.iter().map(plain).collect::<Vec<_>>().join(" "),
+                (_, value) => plain(value),
+            };
+            format!("{}: {value}", say(known, name))
+        });
+        lines.collect()
+    }
+
+    /// What a person asked for or changed, one line for each thing.
+    pub(in crate::outputs::report) fn amendment(self, amendment: &Amendment) -> Vec<String> {
+        let words = self.words;
+        match amendment {
+            Amendment::Command {
+                action,
+                arguments,
+                error,
+                note,
+                ..
+            } => {
+                let mut lines = vec![fill(
+                    words.command,
+                    &[("action", say(words.actions, action.as_str()))],
+                )];
+                lines.extend(self.arguments(arguments));
+                lines.extend(
+                    error
+                        .as_ref()
+                        .map(|error| fill(words.refused, &[("error", error)])),
+                );
+                let note = note.as_ref().map(|note| fill(words.answered, &[("note", note)]));
+                lines.extend(note);
+                lines
+            }
+            Amendment::Game {
+                result,
+                reason,
+                players,
+                time_control,
+                moves,
+                position,
+                note,
+                ..
+            } => {
+                let mut lines: Vec<String> = Vec::new();
+                lines.extend(result.map(|result| {
+                    if result == GameResult::Unknown && reason.is_none() {
+                        return words.goes_on.to_owned();
+                    }
+                    let why = reason.map(|reason| format!(": {}", say(words.endings, reason.as_str())));
+                    fill(words.changed_result, &[("result", result.as_str())]) + &why.unwrap_or_default()
+                }));
+                lines.extend(players.as_ref().map(|players| {
+                    let (white, black) = self.players(Some(players));
+                    fill(words.changed_players, &[("white", &white), ("black", &black)])
+                }));
+                let changes = [
+                    (words.changed_time_control, "control", time_control.clone()),
+                    (
+                        words.changed_moves,
+                        "n",
+                        moves.as_ref().map(|moves| moves.len().to_string()),
+                    ),
+                    (words.changed_position, "fen", position.clone()),
+                    (words.changed_note, "note", note.clone()),
+                ];
+                lines.extend(
+                    changes
+                        .into_iter()
+                        .filter_map(|(template, name, value)| Some(fill(template, &[(name, &value?)]))),
+                );
+                lines
+            }
+        }
+    }
+}
+
+impl GameRenderer<'_> {
+    pub(in crate::outputs::report) fn all_withdrawn(self, correction: &Correction) -> String {
+        let withdrawn = correction.withdrawn.iter().map(|entry| self.withdrawn(entry));
+        withdrawn.collect::<Vec<_>>().join(", ")
+    }
+
+    /// When, after which move, and what happened.
+    pub(in crate::outputs::report) fn note(self, note: &Note) -> [String; 3] {
+        let (Note::Gap { after_ply, .. }
+        | Note::EndNotWatched { after_ply, .. }
+        | Note::BoardDisconnected { after_ply, .. }
+        | Note::BoardConnected { after_ply, .. }
+        | Note::ClockDisconnected { after_ply, .. }
+        | Note::ClockConnected { after_ply, .. }
+        | Note::ClockBatteryLow { after_ply, .. }
+        | Note::TimeSet { after_ply, .. }) = note;
+        let time = match note {
+            Note::Gap { from, to, .. } => {
+                format!("{} - {}", self.view.time(*from), self.view.time(*to))
+            }
+            other => self.view.time(other.ts()),
+        };
+        let after = format!("{} {}", self.view.words.after, self.name(*after_ply));
+        [time, after, self.view.words.note(note)]
+    }
+}

@@ -1,0 +1,270 @@
+//! What the page and the text of a report show of an incident.
+
+use kiebitz_game::events::{ClosedBy, Incident};
+use kiebitz_game::laws;
+use kiebitz_game::laws::{Edition, IncidentKind, Severity};
+use shakmaty::san::SanPlus;
+
+use super::{GameRenderer, Renderer};
+use crate::outputs::report::model::{Closing, IncidentReport, Source, Step};
+use crate::outputs::report::position::{fen_before, is_en_passant};
+use crate::outputs::report::words::{fill, say};
+use crate::outputs::shared::advice::{MOVES, advice};
+
+impl Renderer<'_> {
+    /// "#3 Illegal move: White, move 12".
+    pub(in crate::outputs::report) fn incident_title(
+        self,
+        game: Option<GameRenderer<'_>>,
+        entry: &IncidentReport,
+    ) -> String {
+        let incident = &entry.incident;
+        let title = laws::title(self.manner.language, incident.kind);
+        let mut parts: Vec<String> = Vec::new();
+        parts.extend(incident.color.map(|color| self.words.color(color).to_owned()));
+        let place = game.map(|game| game.place(entry)).unwrap_or_default();
+        parts.extend((!place.is_empty()).then_some(place));
+        if game.is_none() {
+            parts.push(format!("{} {}", self.words.board, entry.board));
+        }
+        let whose = if parts.is_empty() { "" } else { ": " };
+        format!("#{} {title}{whose}{}", incident.incident, parts.join(", "))
+    }
+
+    /// What the diagram of an incident shows.
+    pub(in crate::outputs::report) fn diagram_caption(self, entry: &IncidentReport) -> &'static str {
+        if entry.incident.kind == IncidentKind::WrongStartPosition {
+            self.words.set_up
+        } else {
+            self.words.diagram
+        }
+    }
+
+    /// The position to be drawn: where the squares of an incident say something, and where a flag has fallen, since it
+    /// decides whether the opponent can mate (2023: 6.9).
+    pub(in crate::outputs::report) fn shown_position(self, entry: &IncidentReport) -> Option<&str> {
+        let incident = &entry.incident;
+        let by_squares = !incident.squares.is_empty() && incident.kind != IncidentKind::SensorFault;
+        let says_something = by_squares || incident.kind == IncidentKind::FlagFall;
+        incident.evidence.fen.as_deref().filter(|_| says_something)
+    }
+
+    pub(in crate::outputs::report) fn severity(self, severity: Severity) -> &'static str {
+        laws::word(self.manner.language, "severity", severity.as_str())
+    }
+
+    /// Severity, article and edition.
+    pub(in crate::outputs::report) fn incident_rule(self, entry: &IncidentReport) -> String {
+        let severity = self.severity(entry.incident.severity);
+        let articles = self.articles(&entry.incident.article, entry.incident.edition);
+        if articles.is_empty() {
+            severity.to_owned()
+        } else {
+            format!("{severity}; {articles}")
+        }
+    }
+
+    pub(in crate::outputs::report) fn articles(self, article: &str, edition: Edition) -> String {
+        if article.is_empty() {
+            return self.edition(edition);
+        }
+        let edition = self.edition(edition);
+        fill(
+            self.words.articles,
+            &[("article", article), ("edition", &edition)],
+        )
+    }
+
+    /// When it was opened, changed and closed.
+    pub(in crate::outputs::report) fn incident_course(self, entry: &IncidentReport) -> Vec<String> {
+        let words = self.words;
+        let mut course = vec![format!("{}: {}", words.opened, self.time(entry.opened))];
+        course.extend(self.steps(entry));
+        course.extend(entry.closed.iter().map(|closing| self.closing(closing)));
+        if entry.closed.is_empty() {
+            course.push(words.still_open.to_owned());
+        }
+        course
+    }
+
+    /// Its updates; many that only say more of the same share a line.
+    fn steps(self, entry: &IncidentReport) -> Vec<String> {
+        let words = self.words;
+        let line = |step: &Step| {
+            let severity = self.severity(step.severity);
+            format!("{}: {}, {severity}", words.updated, self.time(step.ts))
+        };
+        match entry.steps.as_slice() {
+            [_, .., last] if entry.steps.len() > MAX_STEPS => {
+                let (n, time) = (entry.steps.len().to_string(), self.time(last.ts));
+                let values = [("n", n.as_str()), ("time", time.as_str())];
+                let severity = self.severity(last.severity);
+                vec![format!("{}, {severity}", fill(words.updated_often, &values))]
+            }
+            steps => steps.iter().map(line).collect(),
+        }
+    }
+
+    fn closing(self, closing: &Closing) -> String {
+        let words = self.words;
+        let mut text = format!(
+            "{}: {}, {} ({})",
+            words.closed,
+            self.time(closing.ts),
+            say(words.closings, closing.reason.as_str()),
+            match &closing.decided_by {
+                Some(by) => self.person(by),
+                None => say(words.closers, closing.by.as_str()).to_owned(),
+            },
+        );
+        if let Some(counts) = closing.counts {
+            text.push_str("; ");
+            text.push_str(if counts { words.counts } else { words.counts_not });
+        }
+        if let Some(decision) = &closing.decision {
+            text.push_str(": ");
+            // A ruling on a claim is one of the words of commands.
+            text.push_str(say(words.arguments, decision));
+        }
+        text
+    }
+
+    /// The advice in this report's language and letters; in the words of the event where no catalogue has its case.
+    pub(in crate::outputs::report) fn advice(
+        self,
+        game: Option<GameRenderer<'_>>,
+        entry: &IncidentReport,
+    ) -> String {
+        let incident = &entry.incident;
+        let mut values = incident.evidence.values.clone();
+        if let Some(game) = game {
+            for name in MOVES {
+                if let Some(serde_json::Value::String(moves)) = values.get_mut(name) {
+                    *moves = game.localised(moves, incident);
+                }
+            }
+        }
+        let text = advice(self.manner.language, incident, &values);
+        match values.get("moves").and_then(serde_json::Value::as_str) {
+            Some(moves) if incident.kind == IncidentKind::TwoMinuteClaim && !moves.is_empty() => {
+                let moves = fill(self.words.last_moves, &[("moves", moves)]);
+                format!("{text} {moves}")
+            }
+            _ => text,
+        }
+    }
+
+    /// Where the evidence is: packets of the capture, else port and times.
+    pub(in crate::outputs::report) fn incident_places(
+        self,
+        source: Option<&Source>,
+        entry: &IncidentReport,
+    ) -> Vec<String> {
+        let words = self.words;
+        let evidence = &entry.incident.evidence;
+        let mut lines: Vec<String> = Vec::new();
+        lines.extend(entry.port.as_ref().map(|port| {
+            let times = [self.time_exactly(evidence.from), self.time_exactly(evidence.to)];
+            let times = match &times {
+                [from, to] if from == to => from.clone(),
+                [from, to] => fill(words.until, &[("from", from), ("to", to)]),
+            };
+            fill(words.on_port, &[("port", port), ("times", &times)])
+        }));
+        if let Some((source, span)) = source.zip(entry.frames) {
+            let (first, last) = (span.first.number.to_string(), span.last.number.to_string());
+            let (packets, filter) = if first == last {
+                (words.packet, format!("frame.number == {first}"))
+            } else {
+                (
+                    words.packets,
+                    format!("frame.number >= {first} && frame.number <= {last}"),
+                )
+            };
+            let packets = fill(packets, &[("first", &first), ("last", &last)]);
+            let offset = span.first.offset.to_string();
+            lines.push(fill(
+                words.in_capture,
+                &[
+                    ("file", source.name()),
+                    ("packets", &packets),
+                    ("offset", &offset),
+                    ("filter", &filter),
+                ],
+            ));
+        }
+        lines
+    }
+}
+
+/// More updates than these are counted.
+const MAX_STEPS: usize = 3;
+
+impl IncidentReport {
+    /// Whether the arbiter has decided on it.
+    pub(in crate::outputs::report) fn is_decided(&self) -> bool {
+        self.closed.iter().any(|closing| closing.by == ClosedBy::Arbiter)
+    }
+
+    /// Whether a line is left for the decision: of violations, and of what is open and not just to be known.
+    pub(in crate::outputs::report) fn awaits_decision(&self) -> bool {
+        let incident = &self.incident;
+        let open = self.closed.is_empty() && incident.kind != IncidentKind::TimeTrouble;
+        !self.is_decided() && (incident.severity == Severity::Violation || open)
+    }
+}
+
+impl<'v> GameRenderer<'v> {
+    /// What is shown at length: violations, and what else was to be acted on, if it is open or a diagram says more of it.
+    pub(in crate::outputs::report) fn cards(self) -> impl Iterator<Item = &'v IncidentReport> {
+        self.game
+            .incidents
+            .iter()
+            .filter(move |entry| self.is_card(entry))
+    }
+
+    /// The others, for which a line will do.
+    pub(in crate::outputs::report) fn others(self) -> impl Iterator<Item = &'v IncidentReport> {
+        self.game
+            .incidents
+            .iter()
+            .filter(move |entry| !self.is_card(entry))
+    }
+
+    /// They are the incidents, where there are no others.
+    pub(in crate::outputs::report) fn others_heading(self) -> &'static str {
+        let words = self.view.words;
+        if self.cards().next().is_some() {
+            words.other_incidents
+        } else {
+            words.incidents
+        }
+    }
+
+    fn is_card(self, entry: &IncidentReport) -> bool {
+        match entry.incident.severity {
+            Severity::Violation => true,
+            Severity::Advice => entry.closed.is_empty() || self.view.shown_position(entry).is_some(),
+            Severity::Hint | Severity::Info => false,
+        }
+    }
+}
+
+impl GameRenderer<'_> {
+    /// Moves in English SAN, with commas or blanks between them, in the letters of this report. Text that is not a move
+    /// stays.
+    fn localised(self, moves: &str, incident: &Incident) -> String {
+        let before = incident.evidence.fen.as_deref();
+        let before =
+            before.unwrap_or_else(|| fen_before(&self.game.record, incident.ply.unwrap_or_default()));
+        let written = |text: &str| match text.parse::<SanPlus>() {
+            Ok(san) => self.notation.san(&san, is_en_passant(text, before)),
+            Err(_) => text.to_owned(),
+        };
+        let listed = moves.split(", ").map(|moves| {
+            let moves: Vec<String> = moves.split(' ').map(written).collect();
+            moves.join(" ")
+        });
+        listed.collect::<Vec<_>>().join(", ")
+    }
+}

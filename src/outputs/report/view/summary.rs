@@ -1,0 +1,229 @@
+//! What a game's report opens with: who played, how it ended, and what to look at. It fits a phone's screen.
+
+use kiebitz_game::events::Recovery;
+use kiebitz_game::position::Variant;
+
+use super::GameRenderer;
+use crate::outputs::report::model::{Note, Open};
+use crate::outputs::report::words::{fill, say};
+
+/// A list of the summary.
+pub(in crate::outputs::report) struct Points {
+    pub(in crate::outputs::report) heading: &'static str,
+    pub(in crate::outputs::report) points: Vec<Point>,
+    /// What is said where there are none.
+    pub(in crate::outputs::report) none: &'static str,
+    /// Says how many more there are, where not all are listed.
+    pub(in crate::outputs::report) more: Option<String>,
+}
+
+/// A line of it.
+pub(in crate::outputs::report) struct Point {
+    pub(in crate::outputs::report) text: String,
+    /// The incident that it is about.
+    pub(in crate::outputs::report) incident: Option<u64>,
+}
+
+/// The start position of chess.
+const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+/// The most points of each list: more of all of them would not fit a phone's screen.
+const MOST: Most = Most {
+    violations: 4,
+    open: 3,
+    over: 3,
+    gaps: 2,
+};
+
+struct Most {
+    violations: usize,
+    open: usize,
+    over: usize,
+    gaps: usize,
+}
+
+impl GameRenderer<'_> {
+    /// The players with their colours; `None` for a name that is missing, which a person may write there.
+    pub(in crate::outputs::report) fn named_players(self) -> [(&'static str, Option<String>); 2] {
+        let players = self.game.record.players.as_ref();
+        let words = self.view.words;
+        [
+            (words.white, players.and_then(|players| players.white.clone())),
+            (words.black, players.and_then(|players| players.black.clone())),
+        ]
+    }
+
+    /// Where, when and by which rules it was played, a line each.
+    pub(in crate::outputs::report) fn circumstances(self) -> Vec<String> {
+        let (record, words) = (&self.game.record, self.view.words);
+        let round = record.round.map(|round| format!("{} {round}", words.round));
+        let place = [
+            record.event.clone(),
+            record.site.clone(),
+            round,
+            Some(format!("{}: {}", words.board, record.board)),
+        ];
+        let laws = record.laws.map(|laws| self.view.edition(laws));
+        let mode = record.mode.map(|mode| say(words.modes, mode.as_str()).to_owned());
+        let control = self.time_control().unwrap_or_else(|| words.not_given.to_owned());
+        let rules = [laws, mode, Some(format!("{}: {control}", words.time_control))];
+        let joined = |parts: &[Option<String>]| {
+            let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
+            parts.join(" · ")
+        };
+        let mut lines = vec![joined(&place), self.played_at(), joined(&rules)];
+        if record.start_fen != STANDARD {
+            let variant = if record.variant == Variant::Chess960 {
+                "Chess960: "
+            } else {
+                ""
+            };
+            lines.push(format!("{}: {variant}{}", words.start, record.start_fen));
+        }
+        lines.extend(
+            self.game
+                .continues
+                .as_ref()
+                .map(|game| fill(words.continues, &[("game", game)])),
+        );
+        lines
+    }
+
+    /// What is signed at the end, label and value; a line to write on follows each.
+    pub(in crate::outputs::report) fn signatures(self) -> Vec<(&'static str, Option<String>)> {
+        let words = self.view.words;
+        let result = self.outcome().0.filter(|_| self.game.record.confirmed);
+        vec![
+            (words.result, result.map(str::to_owned)),
+            (words.decision, None),
+            (words.white, None),
+            (words.black, None),
+            (words.signed_arbiter, None),
+            (words.signed_at, None),
+        ]
+    }
+
+    /// As it was typed, where that is known.
+    pub(in crate::outputs::report) fn time_control(self) -> Option<String> {
+        let record = &self.game.record;
+        let typed = record.time_control_typed.as_ref();
+        typed.or(record.time_control.as_ref()).cloned()
+    }
+
+    /// Violations, other advice, what is open, gaps.
+    pub(in crate::outputs::report) fn points(self) -> Vec<Points> {
+        let (summary, words) = (&self.game.summary, self.view.words);
+        let incidents = |numbers: &[u64]| -> Vec<Point> {
+            numbers
+                .iter()
+                .filter_map(|number| self.incident_point(*number))
+                .collect()
+        };
+        let mut lists = vec![self.list(
+            words.violations,
+            incidents(&summary.violations),
+            words.no_violations,
+            MOST.violations,
+        )];
+        let open = summary.open.iter().filter_map(|open| self.open_point(*open));
+        lists.push(self.list(words.open, open.collect(), words.nothing_open, MOST.open));
+        // What is open is listed once.
+        let is_open = |number: &u64| summary.open.contains(&Open::Incident { incident: *number });
+        let over: Vec<u64> = summary
+            .advice
+            .iter()
+            .copied()
+            .filter(|number| !is_open(number))
+            .collect();
+        if !over.is_empty() {
+            lists.push(self.list(words.other_incidents, incidents(&over), "", MOST.over));
+        }
+        lists.push(self.list(words.gaps, self.gaps(), words.no_gaps, MOST.gaps));
+        lists
+    }
+
+    fn list(self, heading: &'static str, mut points: Vec<Point>, none: &'static str, most: usize) -> Points {
+        let all = points.len();
+        // A line that says "and 1 more" is as long as the one it leaves out.
+        points.truncate(if all == most + 1 { all } else { most });
+        let left_out = all - points.len();
+        let more = fill(self.view.words.and_more, &[("n", &left_out.to_string())]);
+        Points {
+            heading,
+            points,
+            none,
+            more: (left_out > 0).then_some(more),
+        }
+    }
+
+    fn incident_point(self, number: u64) -> Option<Point> {
+        let entry = self
+            .game
+            .incidents
+            .iter()
+            .find(|entry| entry.incident.incident == number)?;
+        let ended = match entry.closed.last() {
+            Some(closing) => say(self.view.words.closings, closing.reason.as_str()),
+            None => self.view.words.is_open,
+        };
+        Some(Point {
+            text: format!("{} ({ended})", self.view.incident_title(Some(self), entry)),
+            incident: Some(number),
+        })
+    }
+
+    fn open_point(self, open: Open) -> Option<Point> {
+        let words = self.view.words;
+        let said = |text: &str| {
+            Some(Point {
+                text: text.to_owned(),
+                incident: None,
+            })
+        };
+        match open {
+            // A violation is at the top already, and says there that it is open.
+            Open::Incident { incident } if self.game.summary.violations.contains(&incident) => None,
+            Open::Incident { incident } => self.incident_point(incident),
+            Open::Result => said(words.open_result),
+            Open::Confirmation => said(words.open_confirmation),
+            Open::LastMove => said(words.unsettled),
+        }
+    }
+
+    /// Those of which nobody knows what was played first.
+    fn gaps(self) -> Vec<Point> {
+        let words = self.view.words;
+        let gaps = self.game.notes.iter().filter_map(|note| match note {
+            Note::Gap {
+                by,
+                from,
+                to,
+                after_ply,
+                ..
+            } => Some((*by, *from, *to, *after_ply)),
+            _ => None,
+        });
+        let mut gaps: Vec<_> = gaps.collect();
+        gaps.sort_by_key(|(by, ..)| *by != Recovery::Undecidable);
+        let line = |(by, from, to, after): (Recovery, _, kiebitz_hardware::Timestamp, u32)| {
+            let how = match by {
+                Recovery::Memory => words.gap_read,
+                Recovery::Inferred => words.gap_worked_out,
+                Recovery::Undecidable => words.gap_missing,
+            };
+            let values = [
+                ("from", self.view.time(from)),
+                ("to", self.view.time(to)),
+                ("move", self.name(after)),
+            ];
+            let values: Vec<(&str, &str)> = values
+                .iter()
+                .map(|(name, value)| (*name, value.as_str()))
+                .collect();
+            Point {
+                text: format!("{}: {how}", fill(words.gap_at, &values)),
+                incident: None,
+            }
+        };
+        gaps.into_iter().map(line).collect()
+    }
+}

@@ -1,0 +1,81 @@
+//! What the arbiter is advised, in a language other than that of the event: made of the same catalogues.
+
+use std::collections::BTreeMap;
+
+use kiebitz_game::events::Incident;
+use kiebitz_game::laws::{self, Language};
+use serde_json::Value;
+use shakmaty::san::SanPlus;
+
+use super::notation::Letters;
+
+/// Values of advice that hold moves in English SAN, one or several.
+pub(in crate::outputs) const MOVES: [&str; 3] = ["played", "moves", "intended"];
+
+/// An incident's advice with these values; in the words of the event where no catalogue has its case.
+pub(in crate::outputs) fn advice(
+    language: Language,
+    incident: &Incident,
+    values: &BTreeMap<String, Value>,
+) -> String {
+    let text = laws::text(language, &incident.case, values);
+    if text.is_empty() {
+        incident.advice.clone()
+    } else {
+        text
+    }
+}
+
+/// The same in every language, by its code, for pages whose readers choose one.
+pub(crate) fn in_all_languages(incident: &Incident) -> BTreeMap<&'static str, String> {
+    let languages = Language::ALL.iter();
+    let all = languages.map(|language| {
+        let mut values = incident.evidence.values.clone();
+        for name in MOVES {
+            if let Some(Value::String(moves)) = values.get_mut(name) {
+                *moves = lettered(*language, moves);
+            }
+        }
+        (language.code(), advice(*language, incident, &values))
+    });
+    all.collect()
+}
+
+/// Moves in English SAN, with commas or blanks between them, with the piece letters of a language. Text that is not a
+/// move stays.
+fn lettered(language: Language, moves: &str) -> String {
+    let Some(letters) = Letters::of(language.code()) else {
+        return moves.to_owned();
+    };
+    let written = |text: &str| {
+        let (name, comma) = text.strip_suffix(',').map_or((text, ""), |name| (name, ","));
+        if name.parse::<SanPlus>().is_err() {
+            return text.to_owned();
+        }
+        let mut named = String::new();
+        for c in name.chars() {
+            match c {
+                'K' => named.push_str(letters.king),
+                'Q' => named.push_str(letters.queen),
+                'R' => named.push_str(letters.rook),
+                'B' => named.push_str(letters.bishop),
+                'N' => named.push_str(letters.knight),
+                other => named.push(other),
+            }
+        }
+        named + comma
+    };
+    moves.split(' ').map(written).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_have_the_letters_of_the_language() {
+        let moves = "Nf3, bxc8=Q+ O-O ♘f3 and Bb5";
+        assert_eq!(lettered(Language::English, moves), moves);
+        assert_eq!(lettered(Language::German, moves), "Sf3, bxc8=D+ O-O ♘f3 and Lb5");
+    }
+}

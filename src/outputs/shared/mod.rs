@@ -1,0 +1,23 @@
+//! What several outputs use.
+
+#[cfg(target_os = "linux")]
+pub(super) mod address;
+pub(crate) mod advice;
+#[cfg(target_os = "linux")]
+pub(super) mod answers;
+pub(super) mod delayed;
+#[cfg(target_os = "linux")]
+pub(super) mod host_header;
+#[cfg(target_os = "linux")]
+pub(super) mod http;
+pub mod notation;
+#[cfg(target_os = "linux")]
+pub(super) mod notes;
+pub(super) mod numbering;
+pub mod reports;
+pub(crate) mod sight;
+#[cfg(target_os = "linux")]
+pub(crate) mod to_hall;
+#[cfg(target_os = "linux")]
+pub(super) mod trial;
+pub(crate) mod wrap;

@@ -1,0 +1,247 @@
+//! The status for Prometheus, in its text format.
+
+use core::fmt::Write;
+
+use kiebitz_hardware::Timestamp;
+
+use super::{BoardStatus, Status};
+use crate::outputs::mqtt::{DeliveryState, Machine, StorageState};
+
+/// The media type of [`metrics`].
+pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// A number: its name, whether it only grows, what it is, and its value where that is known.
+type Number = (&'static str, &'static str, &'static str, Option<f64>);
+
+const GAUGE: &str = "gauge";
+const COUNTER: &str = "counter";
+
+/// All numbers of a status.
+pub(crate) fn metrics(status: &Status) -> String {
+    let mut text = Text::default();
+    let version = format!("{{version=\"{}\"}}", escaped(status.version));
+    text.metric("info", GAUGE, "The program's version.", [(version, 1.0)]);
+    let started = Some(seconds(status.started));
+    text.numbers([(
+        "start_time_seconds",
+        GAUGE,
+        "When it was started, since 1970.",
+        started,
+    )]);
+    text.numbers(storage(&status.daemon.storage));
+    if let Some(connected) = status.broker {
+        text.numbers(delivery(connected, &status.daemon.delivery));
+    }
+    text.numbers(machine(&status.daemon.machine));
+    let outputs = status.daemon.outputs.iter();
+    let well = outputs.map(|(name, report)| {
+        let label = format!("{{output=\"{}\"}}", escaped(name));
+        (label, f64::from(u8::from(report.ok)))
+    });
+    text.metric("output_ok", GAUGE, "Whether a place gets the broadcast.", well);
+    boards(&mut text, &status.boards);
+    text.0
+}
+
+fn storage(storage: &StorageState) -> [Number; 4] {
+    let (journal, recordings) = (&storage.journal, &storage.recordings);
+    let [waiting, lost] = [journal.waiting, journal.lost].map(|events| Some(events as f64));
+    [
+        (
+            "journal_ok",
+            GAUGE,
+            "Whether the journal takes events.",
+            is(journal.ok),
+        ),
+        (
+            "journal_waiting_events",
+            GAUGE,
+            "Events that are not kept yet.",
+            waiting,
+        ),
+        (
+            "journal_lost_events_total",
+            COUNTER,
+            "Events that are never kept.",
+            lost,
+        ),
+        (
+            "recordings_ok",
+            GAUGE,
+            "Whether bytes are recorded.",
+            is(recordings.ok),
+        ),
+    ]
+}
+
+fn delivery(connected: bool, delivery: &DeliveryState) -> [Number; 5] {
+    let [queued, behind] = [delivery.queued, delivery.behind].map(|count| Some(count as f64));
+    let took = delivery.all_ms as f64 / 1000.0;
+    let took_help = "How long they took, from what happened to the broker's word.";
+    [
+        (
+            "broker_connected",
+            GAUGE,
+            "Whether the broker is connected.",
+            is(connected),
+        ),
+        (
+            "outbox_queued_messages",
+            GAUGE,
+            "Messages that the broker does not have.",
+            queued,
+        ),
+        (
+            "outbox_behind_boards",
+            GAUGE,
+            "Boards of which events wait in the journal.",
+            behind,
+        ),
+        (
+            "delivered_events_total",
+            COUNTER,
+            "Events that the broker has.",
+            Some(delivery.events as f64),
+        ),
+        ("delivery_seconds_total", COUNTER, took_help, Some(took)),
+    ]
+}
+
+fn machine(machine: &Machine) -> [Number; 5] {
+    let [free, size] = [
+        machine.disk.map(|disk| disk.free_bytes),
+        machine.disk.map(|disk| disk.size_bytes),
+    ];
+    let bytes = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
+    let weak = machine.under_voltage.and_then(is);
+    [
+        (
+            "disk_free_bytes",
+            GAUGE,
+            "Room on the journal's disk.",
+            bytes(free),
+        ),
+        ("disk_size_bytes", GAUGE, "Its size.", bytes(size)),
+        (
+            "temperature_celsius",
+            GAUGE,
+            "The computer's temperature.",
+            machine.temperature_c,
+        ),
+        (
+            "under_voltage",
+            GAUGE,
+            "Whether the power supply is too weak.",
+            weak,
+        ),
+        (
+            "memory_bytes",
+            GAUGE,
+            "What kiebitz has in memory.",
+            bytes(machine.memory_bytes),
+        ),
+    ]
+}
+
+fn boards(text: &mut Text, boards: &[BoardStatus]) {
+    let mut each = |name, kind, help, value: &dyn Fn(&BoardStatus) -> Option<f64>| {
+        text.board(name, kind, help, boards, value);
+    };
+    each("connected", GAUGE, "Whether the board answers.", &|board| {
+        is(board.connected)
+    });
+    each("playing", GAUGE, "Whether a game is played.", &|board| {
+        is(board.playing)
+    });
+    each("clock", GAUGE, "Whether a clock answers.", &|board| {
+        is(board.clock)
+    });
+    each(
+        "battery_percent",
+        GAUGE,
+        "Charge of the board's own battery.",
+        &|board| board.battery.map(f64::from),
+    );
+    each(
+        "heard_seconds",
+        GAUGE,
+        "When something was last heard of it, since 1970.",
+        &|board| board.line.heard.map(seconds),
+    );
+    each("messages_total", COUNTER, "Messages that came whole.", &|board| {
+        Some(board.line.messages as f64)
+    });
+    each(
+        "damaged_bytes_total",
+        COUNTER,
+        "Bytes of damaged messages, and of none.",
+        &|board| Some(board.line.damaged_bytes as f64),
+    );
+}
+
+fn is(so: bool) -> Option<f64> {
+    Some(f64::from(u8::from(so)))
+}
+
+fn seconds(at: Timestamp) -> f64 {
+    at.as_micros() as f64 / 1e6
+}
+
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn metric(
+        &mut self,
+        name: &str,
+        kind: &str,
+        help: &str,
+        samples: impl IntoIterator<Item = (String, f64)>,
+    ) {
+        let mut samples = samples.into_iter().peekable();
+        if samples.peek().is_none() {
+            return;
+        }
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            self.0,
+            "# HELP kiebitz_{name} {help}\n# TYPE kiebitz_{name} {kind}"
+        );
+        for (labels, value) in samples {
+            let _ = writeln!(self.0, "kiebitz_{name}{labels} {value}");
+        }
+    }
+
+    fn numbers(&mut self, numbers: impl IntoIterator<Item = Number>) {
+        for (name, kind, help, value) in numbers {
+            self.metric(name, kind, help, value.map(|value| (String::new(), value)));
+        }
+    }
+
+    fn board(
+        &mut self,
+        name: &str,
+        kind: &str,
+        help: &str,
+        boards: &[BoardStatus],
+        value: impl Fn(&BoardStatus) -> Option<f64>,
+    ) {
+        let sample = |board: &BoardStatus| {
+            let labels = format!("{{board=\"{}\"}}", escaped(&board.board));
+            value(board).map(|value| (labels, value))
+        };
+        self.metric(
+            &format!("board_{name}"),
+            kind,
+            help,
+            boards.iter().filter_map(sample),
+        );
+    }
+}
+
+/// A label's value: backslash, quotation mark and line feed are escaped.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}

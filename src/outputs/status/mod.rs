@@ -1,0 +1,179 @@
+//! How the daemon and its boards are at one moment: as JSON, as a page for people, and as metrics for Prometheus.
+
+mod metrics;
+mod page;
+mod settings;
+#[cfg(target_os = "linux")]
+pub(crate) mod task;
+
+use kiebitz_game::events::{Clock, GameResult, rfc3339};
+use kiebitz_game::hall::Playing;
+use kiebitz_hardware::Timestamp;
+use serde::Serialize;
+use tokio::sync::oneshot;
+
+use crate::outputs::mqtt::{DaemonHealth, LineHealth};
+use crate::outputs::shared::numbering::Numbering;
+use crate::outputs::shared::reports::BROKER;
+pub(crate) use metrics::{MEDIA_TYPE, metrics};
+pub(crate) use page::page;
+pub(crate) use settings::HttpTable;
+
+/// Asks the daemon how things are.
+pub(crate) type Question = oneshot::Sender<Status>;
+
+/// Of the daemon, at one moment.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Status {
+    /// Nothing below needs a person.
+    pub(crate) ok: bool,
+    /// What does, for people.
+    pub(crate) problems: Vec<String>,
+    pub(crate) host: String,
+    pub(crate) version: &'static str,
+    #[serde(serialize_with = "rfc3339")]
+    pub(crate) started: Timestamp,
+    #[serde(serialize_with = "rfc3339")]
+    pub(crate) as_of: Timestamp,
+    /// Whether the broker is connected; `None`: none is configured.
+    pub(crate) broker: Option<bool>,
+    #[serde(flatten)]
+    pub(crate) daemon: DaemonHealth,
+    pub(crate) boards: Vec<BoardStatus>,
+}
+
+/// Of a board, at one moment.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct BoardStatus {
+    pub(crate) board: String,
+    pub(crate) connected: bool,
+    pub(crate) port: String,
+    pub(crate) serial: Option<String>,
+    pub(crate) version: Option<String>,
+    /// A game is being played.
+    pub(crate) playing: bool,
+    /// A clock answers.
+    pub(crate) clock: bool,
+    pub(crate) battery: Option<u8>,
+    pub(crate) line: LineHealth,
+    /// The last game on it.
+    pub(crate) game: Option<GameStatus>,
+    /// What its clock shows, in milliseconds, and whose time runs.
+    pub(crate) times: Option<Clock>,
+    /// What calls the arbiter, for people.
+    pub(crate) open: Vec<String>,
+    /// The other boards that report the same number.
+    pub(crate) same_number: Vec<String>,
+}
+
+/// Of a game, at one moment.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct GameStatus {
+    pub(crate) game: String,
+    pub(crate) round: Option<u32>,
+    pub(crate) table: Option<u32>,
+    pub(crate) white: Option<String>,
+    pub(crate) black: Option<String>,
+    /// As in "12. Nf3"; empty before the first.
+    pub(crate) last_move: String,
+    /// `None`: it goes on.
+    pub(crate) result: Option<GameResult>,
+}
+
+impl GameStatus {
+    /// Of what is played.
+    pub(crate) fn of(playing: &Playing) -> Self {
+        let players = playing.players.clone().unwrap_or_default();
+        let (ply, name) = &playing.last;
+        let last_move = match ply {
+            0 => String::new(),
+            ply => Numbering::of(&playing.start_fen).name(*ply, name),
+        };
+        Self {
+            game: playing.game.clone(),
+            round: players.round,
+            table: players.table,
+            white: players.white,
+            black: players.black,
+            last_move,
+            result: playing.ended.map(|(result, _)| result),
+        }
+    }
+
+    /// For people, as in "3.7 Adler - Berg".
+    pub(crate) fn title(&self) -> String {
+        let place = match (self.round, self.table) {
+            (Some(round), Some(table)) => format!("{round}.{table} "),
+            _ => String::new(),
+        };
+        let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "?".to_owned());
+        format!("{place}{} - {}", name(&self.white), name(&self.black))
+    }
+}
+
+/// What to do about boards that report the same number.
+pub(crate) fn same_number(board: &str, others: &[String]) -> String {
+    format!(
+        "{board} and {} report the same number: each keeps its name at its port, so do not swap their cables, or give \
+         them names by their ports with [[board]] in the configuration",
+        others.join(", ")
+    )
+}
+
+impl Status {
+    /// Of the daemon on `host`, which was `started` then and has these boards.
+    pub(crate) fn new(
+        host: &str,
+        (started, as_of): (Timestamp, Timestamp),
+        broker: Option<bool>,
+        daemon: DaemonHealth,
+        boards: Vec<BoardStatus>,
+    ) -> Self {
+        let mut problems = Vec::new();
+        for (what, keeping) in [
+            ("journal", &daemon.storage.journal),
+            ("recordings", &daemon.storage.recordings),
+        ] {
+            let problem = keeping.problem.as_deref();
+            problems.extend(problem.map(|problem| format!("{what}: {problem}")));
+        }
+        for (output, report) in &daemon.outputs {
+            problems.extend(
+                report
+                    .problems
+                    .iter()
+                    .map(|problem| format!("{output}: {problem}")),
+            );
+        }
+        let said = daemon.outputs.get(BROKER).is_some_and(|report| !report.ok);
+        if broker == Some(false) && !said {
+            problems.push("the broker is not connected".to_owned());
+        }
+        for board in &boards {
+            problems.extend(board.open.iter().map(|open| format!("{}: {open}", board.board)));
+        }
+        // Said once, with the first of them.
+        let first = |board: &&BoardStatus| board.same_number.iter().all(|other| board.board < *other);
+        let shared = boards
+            .iter()
+            .filter(|board| !board.same_number.is_empty())
+            .filter(first);
+        problems.extend(shared.map(|board| same_number(&board.board, &board.same_number)));
+        let gone = boards.iter().filter(|board| !board.connected);
+        problems.extend(gone.map(|board| format!("{} is not connected", board.board)));
+        Self {
+            ok: problems.is_empty(),
+            problems,
+            host: host.to_owned(),
+            version: env!("CARGO_PKG_VERSION"),
+            started,
+            as_of,
+            broker,
+            daemon,
+            boards,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

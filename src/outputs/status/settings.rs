@@ -1,0 +1,36 @@
+//! The table `[http]`: where the status is served.
+
+use core::str::FromStr;
+use std::net::SocketAddr;
+
+use serde::Deserialize;
+
+use crate::settings::Text;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HttpTable {
+    listen: Text<Loopback>,
+}
+
+impl HttpTable {
+    /// Where the status is served, on this computer alone.
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.listen.0.0
+    }
+}
+
+/// An address that nobody can reach from another computer.
+struct Loopback(SocketAddr);
+
+impl FromStr for Loopback {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let address = text.parse().ok();
+        let address = address.filter(|address: &SocketAddr| address.ip().is_loopback() && address.port() > 0);
+        address.map(Self).ok_or(
+            "this must be an address of this computer with a port, as in \"127.0.0.1:8037\"; from another computer reach it by ssh -L 8037:127.0.0.1:8037",
+        )
+    }
+}

@@ -1,0 +1,117 @@
+//! The status on a port of this computer: a page, JSON, and metrics. Nothing can be changed there.
+
+use core::time::Duration;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Question, Status};
+use crate::outputs::shared::host_header::is_own_name;
+use crate::outputs::shared::http::listen;
+use crate::outputs::status;
+
+/// So many questions may wait.
+pub(crate) const WAITING: usize = 16;
+/// The answer while the program starts.
+const STARTS: &str =
+    "kiebitz is starting: it takes up the games from its recordings, and watches the boards after that\n";
+/// The daemon answers within this time: the answer waits for the disk for up to 3 s.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// Serves at this address, in a task of its own, which asks its `questions`. While the program `starts`, nobody answers
+/// those.
+pub(crate) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>, starts: Arc<AtomicBool>) {
+    tokio::spawn(async move {
+        let listener = listen(address, "[http]").await;
+        tracing::info!("http://{address}/ shows how kiebitz and its boards are");
+        let router = Router::new()
+            .route("/", get(page))
+            .route("/health", get(health))
+            .route("/metrics", get(metrics))
+            .with_state(Asking { questions, starts })
+            .layer(middleware::from_fn(from_here));
+        if let Err(error) = axum::serve(listener, router).await {
+            tracing::error!("http://{address}/ has ended: {error}");
+        }
+    });
+}
+
+async fn from_here(request: Request, next: Next) -> Response {
+    let host = request.headers().get(header::HOST);
+    let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
+    if is_own_name(host) {
+        next.run(request).await
+    } else {
+        let words = "this is for the computer itself: ask for http://127.0.0.1/ with the port\n";
+        (StatusCode::FORBIDDEN, words).into_response()
+    }
+}
+
+/// Where to ask.
+#[derive(Debug, Clone)]
+struct Asking {
+    questions: mpsc::Sender<Question>,
+    starts: Arc<AtomicBool>,
+}
+
+type Questions = State<Asking>;
+
+async fn ask(State(Asking { questions, starts }): Questions) -> Result<Status, Response> {
+    if starts.load(Ordering::Relaxed) {
+        return Err((StatusCode::SERVICE_UNAVAILABLE, STARTS).into_response());
+    }
+    let (question, answer) = oneshot::channel();
+    let asked = async {
+        questions.send(question).await.ok()?;
+        answer.await.ok()
+    };
+    let answered = tokio::time::timeout(PATIENCE, asked).await.ok().flatten();
+    answered.ok_or_else(|| (StatusCode::SERVICE_UNAVAILABLE, "kiebitz does not answer\n").into_response())
+}
+
+async fn page(questions: Questions) -> Result<Response, Response> {
+    Ok(plain(
+        "text/html; charset=utf-8",
+        status::page(&ask(questions).await?),
+    ))
+}
+
+/// With 503 where something needs a person, for programs that look at that alone.
+async fn health(questions: Questions) -> Result<Response, Response> {
+    let status = ask(questions).await?;
+    let code = if status.ok {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    let text = serde_json::to_string(&status);
+    let text =
+        text.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response())?;
+    Ok((code, plain("application/json", text)).into_response())
+}
+
+async fn metrics(questions: Questions) -> Result<Response, Response> {
+    let status = ask(questions).await?;
+    Ok(plain(status::MEDIA_TYPE, status::metrics(&status)))
+}
+
+fn plain(media_type: &'static str, content: String) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, media_type),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+        ),
+    ];
+    (headers, content).into_response()
+}

@@ -1,0 +1,60 @@
+//! What stands beside the board: clocks, moves, result.
+
+use anstyle::Style;
+use shakmaty::Color;
+
+use super::{Line, Pen, Scene};
+use crate::outputs::sheet;
+
+/// As many lines as the board has: Black's clock above, White's below.
+pub(super) fn lines(scene: &Scene<'_>, pen: Pen) -> Vec<Line> {
+    let mut lines = vec![Line::default(), clock(scene, Color::Black, pen), Line::default()];
+    lines.extend(moves(scene, pen));
+    lines.resize(8, Line::default());
+    lines.push(clock(scene, Color::White, pen));
+    lines.push(Line::default());
+    lines
+}
+
+/// The player's clock; an arrow stands beside it while it runs.
+fn clock(scene: &Scene<'_>, color: Color, pen: Pen) -> Line {
+    let name = color.fold_wb("White", "Black");
+    let Some(face) = scene.clock else {
+        return format!("  {name}  -:--:--").into();
+    };
+    let time = sheet::clock_text(color.fold_wb(face.white_ms, face.black_ms));
+    if face.running == Some(color) {
+        let arrow = if pen.ascii { '>' } else { '▶' };
+        pen.bold(format!("{arrow} {name}  {time}"))
+    } else {
+        format!("  {name}  {time}").into()
+    }
+}
+
+/// The last moves and, below them, the result.
+fn moves(scene: &Scene<'_>, pen: Pen) -> Vec<Line> {
+    let Some(game) = scene.game else {
+        return vec!["  waiting for the first move".into()];
+    };
+    let mut rows = sheet::rows(game);
+    let result = game.reason.map(|_| pen.bold(sheet::result_text(game)));
+    let room = if result.is_some() { ROWS - 1 } else { ROWS };
+    rows.drain(..rows.len().saturating_sub(room));
+    let rows = rows.into_iter().map(Line::from);
+    rows.chain(result)
+        .map(|line| Line::from("  ").followed_by(line))
+        .collect()
+}
+
+const ROWS: usize = 5;
+
+impl Pen {
+    fn bold(self, text: String) -> Line {
+        let style = if self.colors {
+            Style::new().bold()
+        } else {
+            Style::new()
+        };
+        Line::default().and_styled(style, text)
+    }
+}

@@ -1,0 +1,264 @@
+//! Posts the events, each at least once, those of a board in their order.
+//!
+//! A file notes how far the address has those of each board. After a restart the rest is posted from the journal, as far
+//! as it belongs to games of the event.
+
+use core::time::Duration;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use kiebitz_game::events::Event;
+use kiebitz_hardware::Timestamp;
+use serde::Serialize;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::settings::Webhook;
+use super::task::address;
+use crate::outputs::feeds::News;
+use crate::outputs::shared::address::Address;
+use crate::outputs::shared::notes as noted;
+use crate::outputs::shared::reports::Reports;
+use crate::system_time::wall_time;
+
+/// So many events are posted together.
+const TOGETHER: usize = 100;
+/// So many wait for an address that is not there: a round of a hundred boards. The oldest then wait in the journal for the
+/// next start.
+const WAITING: usize = 20_000;
+/// How far an address has the events is written to the disk at most so often.
+const NOTED: Duration = Duration::from_secs(10);
+
+/// Follows the events until there are no more.
+pub(super) async fn follow(
+    settings: Webhook,
+    delay: Duration,
+    notes: PathBuf,
+    mut told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
+    reports: Reports,
+) {
+    let mut poster = Poster {
+        queue: Queue::new(delay, noted::read(&notes)),
+        address: address(&settings),
+        notes,
+        noted: Instant::now(),
+        reports,
+    };
+    poster.reports.expect(poster.address.output());
+    let mut waits_until = None;
+    loop {
+        tokio::select! {
+            biased;
+            news = told.recv() => {
+                let Some((now, news)) = news else { break };
+                poster.queue.hear(now, &news);
+                while let Ok((now, news)) = told.try_recv() {
+                    poster.queue.hear(now, &news);
+                }
+            }
+            () = sleep_until(waits_until) => waits_until = None,
+        }
+        while waits_until.is_none() && poster.queue.is_any() {
+            waits_until = poster.post().await.map(|pause| Instant::now() + pause);
+            while let Ok((now, news)) = told.try_recv() {
+                poster.queue.hear(now, &news);
+            }
+        }
+    }
+    while poster.queue.is_any() && poster.post().await.is_none() {}
+    poster.note();
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => core::future::pending().await,
+    }
+}
+
+struct Poster {
+    queue: Queue,
+    address: Address,
+    notes: PathBuf,
+    /// When the notes were last written.
+    noted: Instant,
+    reports: Reports,
+}
+
+impl Poster {
+    /// Posts the events that are due next. Returns how long to wait if they are not taken.
+    async fn post(&mut self) -> Option<Duration> {
+        let output = self.address.output().to_owned();
+        let (body, count) = self.queue.next();
+        match self.address.post(None, "application/json", body).await {
+            Ok(()) => {
+                self.queue.taken(count);
+                if self.noted.elapsed() >= NOTED {
+                    self.note();
+                }
+                if self.reports.done(&output, wall_time(), format!("{count} events")) {
+                    tracing::info!("{output} takes events again");
+                }
+                None
+            }
+            Err(refused) => {
+                let problem = &refused.problem;
+                if self.reports.problems(&output, vec![problem.clone()]) {
+                    tracing::warn!("{output}: {problem}; events wait for it");
+                }
+                Some(self.address.wait(&refused))
+            }
+        }
+    }
+
+    fn note(&mut self) {
+        self.noted = Instant::now();
+        if let Err(error) = noted::write(&self.notes, &self.queue.noted) {
+            let notes = self.notes.display();
+            tracing::warn!(
+                "{notes} cannot be written: {error}; after the next start events are posted again"
+            );
+        }
+    }
+}
+
+/// Events on their way.
+#[derive(Debug)]
+struct Queue {
+    delay: Duration,
+    /// What is not due yet, each with the time at which it is due.
+    held: VecDeque<(Timestamp, Event)>,
+    due: VecDeque<Event>,
+    /// What the address had at the start.
+    had: BTreeMap<String, u64>,
+    /// The first event of each board since the start.
+    first: BTreeMap<String, u64>,
+    /// What the address has of each board without a gap.
+    noted: BTreeMap<String, u64>,
+    /// Boards of which events had to be left to the journal.
+    behind: BTreeSet<String>,
+    /// Whether the journal has the events that come, and those by board and number that it does not have.
+    kept: bool,
+    unkept: BTreeSet<(String, u64)>,
+}
+
+/// An event as it is posted.
+#[derive(Debug, Serialize)]
+struct Posted<'q> {
+    #[serde(flatten)]
+    event: &'q Event,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<bool>,
+}
+
+impl Queue {
+    fn new(delay: Duration, had: BTreeMap<String, u64>) -> Self {
+        Self {
+            delay,
+            held: VecDeque::new(),
+            due: VecDeque::new(),
+            noted: had.clone(),
+            had,
+            first: BTreeMap::new(),
+            behind: BTreeSet::new(),
+            kept: true,
+            unkept: BTreeSet::new(),
+        }
+    }
+
+    fn hear(&mut self, now: Timestamp, news: &News) {
+        match news {
+            News::Events(events) => {
+                for event in events {
+                    self.first.entry(event.board.clone()).or_insert(event.seq);
+                    if !self.kept {
+                        self.unkept.insert((event.board.clone(), event.seq));
+                    }
+                    self.hold(now, event);
+                }
+            }
+            News::Past(board, events) => {
+                let first = self.first.get(board).copied();
+                let before = |event: &&Event| first.is_none_or(|first| event.seq < first);
+                for event in events.iter().filter(before) {
+                    if let Some(by) = event.kind.clock_set_forward() {
+                        self.set_forward(by, |board| board == event.board);
+                    }
+                    self.hold(event.ts.min(now), event);
+                }
+                // Boards come one after another, and none waits for another.
+                self.held.make_contiguous().sort_by_key(|(due, _)| *due);
+            }
+            News::SetForward(by) => self.set_forward(*by, |_| true),
+            News::Kept(kept) => {
+                self.kept = *kept;
+                if *kept {
+                    self.unkept.clear();
+                }
+            }
+            _ => {}
+        }
+        while let Some((_, event)) = self.held.pop_front_if(|(due, _)| *due <= now) {
+            self.due.push_back(event);
+        }
+        while self.due.len() > WAITING {
+            if let Some(event) = self.due.pop_front() {
+                self.behind.insert(event.board);
+            }
+        }
+    }
+
+    /// No time has passed while the clock was set: what is held of these boards waits as long as it would have.
+    fn set_forward(&mut self, by: Duration, is_held: impl Fn(&str) -> bool) {
+        for (due, event) in &mut self.held {
+            if is_held(&event.board) {
+                *due = *due + by;
+            }
+        }
+    }
+
+    fn hold(&mut self, at: Timestamp, event: &Event) {
+        let had = self.had.get(&event.board);
+        if had.is_none_or(|had| event.seq > *had) {
+            self.held.push_back((at + self.delay, event.clone()));
+        }
+    }
+
+    /// Whether something is due.
+    fn is_any(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    /// The events that are due next, as they are posted, and how many they are.
+    fn next(&self) -> (Vec<u8>, usize) {
+        let next: Vec<Posted<'_>> = self
+            .due
+            .iter()
+            .take(TOGETHER)
+            .map(|event| self.posted(event))
+            .collect();
+        (serde_json::to_vec(&next).unwrap_or_default(), next.len())
+    }
+
+    fn posted<'q>(&self, event: &'q Event) -> Posted<'q> {
+        let is_unkept = !self.unkept.is_empty() && self.unkept.contains(&(event.board.clone(), event.seq));
+        Posted {
+            event,
+            kept: is_unkept.then_some(false),
+        }
+    }
+
+    /// The address has so many of those that were due.
+    fn taken(&mut self, count: usize) {
+        for event in self.due.drain(..count.min(self.due.len())) {
+            if !self.behind.contains(&event.board) {
+                let noted = self.noted.entry(event.board).or_default();
+                *noted = event.seq.max(*noted);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

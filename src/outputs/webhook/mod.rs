@@ -1,0 +1,12 @@
+//! Webhooks: addresses of others that are told what happens, each round as PGN, or the events.
+
+#[cfg(target_os = "linux")]
+mod events;
+#[cfg(target_os = "linux")]
+mod rounds;
+mod settings;
+#[cfg(target_os = "linux")]
+mod task;
+
+pub(crate) use settings::webhooks;
+pub use settings::{Sent, Webhook};

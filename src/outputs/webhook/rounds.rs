@@ -1,0 +1,66 @@
+//! Posts each round as PGN, whole, whenever something in it has changed.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::settings::Webhook;
+use super::task::address;
+use crate::outputs::broadcast::recipient::{Recipient, follow as follow_rounds, rounds};
+use crate::outputs::broadcast::task::Snapshot;
+use crate::outputs::broadcast::{File, Files};
+use crate::outputs::shared::address::{Address, Refused};
+use crate::outputs::shared::reports::Reports;
+use crate::system_time::wall_time;
+
+/// Follows the files until nothing changes any more.
+pub(super) async fn follow(settings: Webhook, files: Snapshot, reports: Reports) {
+    let poster = Poster {
+        address: address(&settings),
+        sent: BTreeMap::new(),
+        reports,
+    };
+    poster.reports.expect(poster.address.output());
+    follow_rounds(files, poster).await;
+}
+
+struct Poster {
+    address: Address,
+    /// What of each round was taken.
+    sent: BTreeMap<u32, Arc<[u8]>>,
+    reports: Reports,
+}
+
+impl Recipient for Poster {
+    async fn deliver(&mut self, files: &Files) -> Option<Duration> {
+        let refused = self.bring(files).await.err()?;
+        Some(self.address.wait(&refused))
+    }
+}
+
+impl Poster {
+    /// Posts what is not there yet.
+    async fn bring(&mut self, files: &Files) -> Result<(), Refused> {
+        let output = self.address.output().to_owned();
+        for (round, content) in rounds(files) {
+            if content.is_empty() || self.sent.get(&round) == Some(&content) {
+                continue;
+            }
+            let posted = self
+                .address
+                .post(Some(round), File::media_type("games.pgn"), content.to_vec())
+                .await;
+            if let Err(refused) = posted {
+                if self.reports.problems(&output, vec![refused.problem.clone()]) {
+                    tracing::warn!("{output}: {}; it is tried again", refused.problem);
+                }
+                return Err(refused);
+            }
+            if self.reports.done(&output, wall_time(), format!("round {round}")) {
+                tracing::info!("{output} takes games again");
+            }
+            self.sent.insert(round, content);
+        }
+        Ok(())
+    }
+}

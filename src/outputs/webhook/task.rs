@@ -1,0 +1,36 @@
+//! Starts what an address is told: each round, or the events.
+
+use std::path::Path;
+
+use super::settings::{Sent, Webhook};
+use super::{events, rounds};
+use crate::outputs::feeds::{Output, Starting};
+use crate::outputs::shared::address::Address;
+
+impl Output for Webhook {
+    fn start(&self, starting: &mut Starting) {
+        let reports = starting.reports.clone();
+        match self.send {
+            Sent::Pgn => {
+                let files = starting.files(self.delay);
+                starting.spawn(rounds::follow(self.clone(), files, reports));
+            }
+            Sent::Events => {
+                let told = starting.follow();
+                let delay = starting.delay(self.delay);
+                let notes = starting.notes.join(format!("webhook-{}.json", self.name));
+                starting.spawn(events::follow(self.clone(), delay, notes, told, reports));
+            }
+        }
+    }
+
+    fn secrets(&self) -> Vec<&Path> {
+        self.token_file.as_deref().into_iter().collect()
+    }
+}
+
+/// The address, as it is told of.
+pub(super) fn address(settings: &Webhook) -> Address {
+    let output = format!("webhook {}", settings.name);
+    Address::new(output, settings.url.clone(), settings.token_file.clone())
+}

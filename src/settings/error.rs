@@ -1,0 +1,253 @@
+//! What is wrong with a configuration, with file and line.
+
+use core::fmt;
+use core::ops::Range;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// A configuration that cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// Its file cannot be read.
+    #[error("cannot read the configuration {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// It has a mistake.
+    #[error(transparent)]
+    Wrong(Mistake),
+}
+
+/// A mistake in a configuration, and where it is.
+///
+/// It is shown with the line up to what is wrong. What is in front of an `@` is hidden: it may be the broker's password.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub struct Mistake {
+    path: PathBuf,
+    /// From 1.
+    line: usize,
+    message: String,
+    /// The line up to the end of what is wrong.
+    shown: String,
+    /// Where in `shown` the mistake begins, in characters.
+    begins: usize,
+}
+
+/// What is wrong, and where in the text.
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    pub(crate) message: String,
+    /// In bytes.
+    pub(crate) span: Range<usize>,
+}
+
+impl Wrong {
+    pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            span,
+        }
+    }
+}
+
+/// The parser's errors, in words for people who write a configuration once a year.
+impl From<toml::de::Error> for Wrong {
+    fn from(error: toml::de::Error) -> Self {
+        Self::new(error.span().unwrap_or_default(), in_words(error.message()))
+    }
+}
+
+/// The line of a text, from 1, in which a byte is.
+pub(crate) fn line_of(text: &str, byte: usize) -> usize {
+    let before = text.bytes().take(byte);
+    before.filter(|byte| *byte == b'\n').count() + 1
+}
+
+/// The parser's message in words that help; an unknown key comes with the most similar one.
+fn in_words(message: &str) -> String {
+    let matches = |(parsers, _): &&(&str, &str)| message.starts_with(parsers) || message.ends_with(parsers);
+    if let Some((_, words)) = WORDS.iter().find(matches) {
+        return (*words).to_owned();
+    }
+    // The value is not repeated: it may be a password in the wrong place.
+    if message.starts_with("invalid type: ")
+        && let Some((_, expected)) = message.rsplit_once(", expected ")
+    {
+        return match expected.starts_with("struct ") {
+            true => "expected a table, as in [mqtt]".to_owned(),
+            false => format!("expected {expected}"),
+        };
+    }
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let (what, list) = if message.starts_with("unknown field") {
+        ("unknown key", "known keys")
+    } else if message.starts_with("unknown variant") {
+        ("unknown value", "possible values")
+    } else if message.starts_with("missing field") {
+        return format!("`{}` is missing", quoted.next().unwrap_or_default());
+    } else {
+        return message.to_owned();
+    };
+    let wrong = quoted.next().unwrap_or_default();
+    let known: Vec<&str> = quoted.collect();
+    let distances = known
+        .iter()
+        .map(|key| (strsim::damerau_levenshtein(wrong, key), *key));
+    let near = |(distance, key): &(usize, &str)| *distance <= key.len().max(wrong.len()) / 3;
+    match distances.min().filter(near) {
+        Some((_, key)) => format!("{what} `{wrong}`, did you mean `{key}`?"),
+        None => format!("{what} `{wrong}`; {list}: {}", known.join(", ")),
+    }
+}
+
+/// The parser's messages about the most common mistakes, and what is said here instead.
+const WORDS: [(&str, &str); 7] = [
+    ("expected a boolean", "expected true or false, without quotes"),
+    ("expected a string", "expected text in quotes"),
+    (
+        "expected times in brackets",
+        "expected times in brackets, as in [2026-11-21T14:00:00+01:00]",
+    ),
+    (
+        "expected a time",
+        "expected a time as in 2026-11-21T14:00:00+01:00",
+    ),
+    ("expected u32", "expected a whole number, without quotes"),
+    (
+        "string values must be quoted, expected literal string",
+        "expected true, false, a number, or text in quotes",
+    ),
+    (
+        "unexpected leading zero, expected nothing",
+        "a number cannot begin with a zero; a serial number is text, in quotes",
+    ),
+];
+
+impl Mistake {
+    pub(crate) fn new(path: &Path, text: &str, wrong: Wrong) -> Self {
+        let Wrong { message, span } = wrong;
+        let start = text.floor_char_boundary(span.start);
+        let from = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let to = text[start..].find('\n').map_or(text.len(), |end| start + end);
+        let end = text.floor_char_boundary(span.end).clamp(start, to);
+        Self {
+            path: path.to_owned(),
+            line: line_of(text, start),
+            message,
+            shown: without_password(text[from..end].trim_end()),
+            begins: text[from..start].chars().count(),
+        }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            path,
+            line,
+            message,
+            shown,
+            begins,
+        } = self;
+        let margin = " ".repeat(line.to_string().len());
+        let carets = "^".repeat(shown.chars().count().saturating_sub(*begins).max(1));
+        writeln!(f, "{}:{line}: {message}", path.display())?;
+        writeln!(f, "{margin} |")?;
+        writeln!(f, "{line} | {shown}")?;
+        write!(f, "{margin} | {:begins$}{carets}", "")
+    }
+}
+
+/// The line with a possible password replaced, character by character so that the carets fit. Control characters become
+/// spaces.
+fn without_password(line: &str) -> String {
+    let hidden = hidden(line);
+    let shown = |(at, character): (usize, char)| match character {
+        _ if hidden.contains(&at) && !matches!(character, ' ' | '"' | '\'') => '*',
+        character if character.is_control() => ' ',
+        character => character,
+    };
+    line.char_indices().map(shown).collect()
+}
+
+/// Where in a line a password may be, in bytes: in front of an `@`; in a URL whose `@` was forgotten; and in what is
+/// called a password.
+fn hidden(line: &str) -> Range<usize> {
+    let value = line.find(['=', '"', '\'']).map_or(0, |opened| opened + 1);
+    if let Some(at) = line.rfind('@') {
+        return value..at;
+    }
+    let is_port = |rest: &str| rest.starts_with(|digit: char| digit.is_ascii_digit());
+    let has_user = |url: &str| url.split(':').skip(1).any(|rest| !is_port(rest));
+    let url = line.split_once("://").map(|(_, url)| url);
+    if line[..value].contains("password") || url.is_some_and(has_user) {
+        return value..line.len();
+    }
+    0..0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mistake(text: &str, span: Range<usize>) -> String {
+        let path = Path::new("kiebitz.toml");
+        Mistake::new(path, text, Wrong::new(span, "wrong")).to_string()
+    }
+
+    #[test]
+    fn carets_stand_under_what_is_wrong() {
+        assert_eq!(
+            mistake("a = 1\nbär = 22 # more\n", 13..15),
+            "kiebitz.toml:2: wrong\n  |\n2 | bär = 22\n  |       ^^"
+        );
+    }
+
+    #[test]
+    fn any_place_can_be_shown() {
+        let text = "ä = \"ö\"\n\tß\n";
+        for start in 0..text.len() + 3 {
+            for end in 0..text.len() + 3 {
+                let shown = mistake(text, start..end);
+                assert!(shown.lines().count() == 4 && shown.ends_with('^'), "{shown}");
+            }
+        }
+        assert_eq!(mistake("", 0..0), "kiebitz.toml:1: wrong\n  |\n1 | \n  | ^");
+    }
+
+    #[test]
+    fn password_in_the_wrong_place_is_not_shown() {
+        for line in [
+            "url = \"mqtt://club:secret\"",
+            "url = \"mqtt://club:secret/host\"",
+            "password = secret",
+            "password_file = \"secret\"",
+        ] {
+            let shown = mistake(line, 6..line.len());
+            assert!(!shown.contains("sec") && !shown.contains("ret"), "{shown}");
+        }
+        let line = "url = \"http://broker.example:1883\"";
+        let shown = mistake(line, 6..line.len());
+        assert!(shown.contains(line), "nothing is hidden: {shown}");
+    }
+
+    #[test]
+    fn password_is_not_shown() {
+        for line in [
+            "url = \"mqtt:/club:secret@host\"",
+            "url = 'mqtt://club:sec@ret@host'",
+            "url=mqtt://club:secret@host",
+            "url = mqtt://club:secret@host",
+        ] {
+            let shown = mistake(line, 6..line.len());
+            assert!(shown.contains("@host") && shown.contains("url"), "{shown}");
+            assert!(!shown.contains("sec") && !shown.contains("ret"), "{shown}");
+        }
+    }
+}

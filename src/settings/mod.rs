@@ -1,0 +1,14 @@
+//! What the tables of a configuration are made of: values, how they are read, and what is wrong with one.
+//!
+//! Each output reads its own table with these; [`config`](crate::config) reads the rest, and collects them all.
+
+mod error;
+mod reading;
+mod values;
+
+pub(crate) use error::Wrong;
+pub use error::{ConfigError, Mistake};
+pub(crate) use reading::{
+    Absolute, Delay, Lines, Text, delay, name, named, path, paths, required_name, url_of, without_login,
+};
+pub use values::{Name, NameError, NoUsbId, UsbId};

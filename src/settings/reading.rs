@@ -1,0 +1,143 @@
+//! How values of a table are read.
+
+use core::fmt::Display;
+use core::ops::Range;
+use core::str::FromStr;
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use reqwest::Url;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use toml::Spanned;
+
+use super::error::{Wrong, line_of};
+use super::values::Name;
+
+/// A value that is written as text.
+pub(crate) struct Text<T>(pub(crate) T);
+
+impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(D::Error::custom)
+    }
+}
+
+/// An absolute path: a relative one would start elsewhere under systemd than in a shell.
+pub(crate) struct Absolute(pub(crate) PathBuf);
+
+impl FromStr for Absolute {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let path = PathBuf::from(text);
+        let absolute = path.is_absolute().then_some(Self(path));
+        absolute.ok_or("this path must be absolute, beginning with \"/\"")
+    }
+}
+
+/// How much later spectators get everything.
+pub(crate) struct Delay(pub(crate) Duration);
+
+impl FromStr for Delay {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let delay = text.parse::<jiff::SignedDuration>().ok();
+        let delay = delay.and_then(|delay| Duration::try_from(delay).ok());
+        let delay = delay.ok_or("a delay is a number with a unit, as in \"15 min\" or \"90 s\"")?;
+        let short = (delay <= LONGEST_DELAY).then_some(Self(delay));
+        short.ok_or("spectators wait for at most \"2 h\"")
+    }
+}
+
+/// What they wait for is kept in memory; tournaments have delays of 10 to 30 minutes.
+const LONGEST_DELAY: Duration = Duration::from_secs(2 * 3600);
+
+pub(crate) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Name>, D::Error> {
+    Text::deserialize(deserializer).map(|name| Some(name.0))
+}
+
+pub(crate) fn required_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
+    Text::deserialize(deserializer).map(|name| name.0)
+}
+
+pub(crate) fn delay<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    Text::<Delay>::deserialize(deserializer).map(|delay| Some(delay.0.0))
+}
+
+pub(crate) fn path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
+    Text::<Absolute>::deserialize(deserializer).map(|path| Some(path.0.0))
+}
+
+/// The files of pairings.
+pub(crate) fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
+    let paths = Vec::<Text<Absolute>>::deserialize(deserializer)?;
+    Ok(paths.into_iter().map(|path| path.0.0).collect())
+}
+
+/// An address of a web server that has no login in it.
+pub(crate) fn without_login(text: &str) -> Result<String, &'static str> {
+    match url_of(&text.replace("{round}", "1")) {
+        Some(url) if url.username().is_empty() && url.password().is_none() => Ok(text.to_owned()),
+        Some(_) => Err(
+            "a login does not belong into the address: write a token into a file, and name that in `token_file`",
+        ),
+        None => Err("this must be an address as in \"https://club.example/chess\""),
+    }
+}
+
+/// An address of a web server.
+pub(crate) fn url_of(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok();
+    url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}
+
+/// Tables of which no two have the same name.
+pub(crate) fn named<T>(
+    text: &str,
+    tables: Vec<Spanned<T>>,
+    name: impl Fn(&T) -> &Name,
+) -> Result<Vec<T>, Wrong> {
+    let mut names = Lines::new(text);
+    let mut all = Vec::new();
+    for table in tables {
+        let (span, table) = (table.span(), table.into_inner());
+        names.once(span, name(&table).clone(), |line| {
+            format!(
+                "the name {:?} is already given in line {line}",
+                name(&table).as_str()
+            )
+        })?;
+        all.push(table);
+    }
+    Ok(all)
+}
+
+/// The lines of values that may occur only once.
+pub(crate) struct Lines<'t, K> {
+    text: &'t str,
+    seen: BTreeMap<K, usize>,
+}
+
+impl<'t, K: Ord> Lines<'t, K> {
+    pub(crate) fn new(text: &'t str) -> Self {
+        let seen = BTreeMap::new();
+        Self { text, seen }
+    }
+
+    /// Notes a value; `message` says in which line it occurred before.
+    pub(crate) fn once(
+        &mut self,
+        span: Range<usize>,
+        value: K,
+        message: impl FnOnce(usize) -> String,
+    ) -> Result<(), Wrong> {
+        match self.seen.insert(value, line_of(self.text, span.start)) {
+            None => Ok(()),
+            Some(line) => Err(Wrong::new(span, message(line))),
+        }
+    }
+}
