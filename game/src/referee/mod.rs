@@ -60,13 +60,6 @@ pub struct Ruling {
     pub odds: Option<i64>,
 }
 
-/// The log-odds for a ply that the tracker has settled, and against one that it has withdrawn.
-#[derive(Debug, Default)]
-struct Odds {
-    settled: Option<i64>,
-    withdrawn: Option<i64>,
-}
-
 /// A game's number on its board and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Game {
@@ -90,8 +83,6 @@ pub struct Referee {
     continues: Option<String>,
     /// The line as the tracker has it.
     line: Vec<LineEntry>,
-    /// The log-odds for what the tracker has just settled or withdrawn.
-    odds: Odds,
     /// How many games began on this board.
     games: u32,
     game: Option<OpenGame>,
@@ -242,22 +233,6 @@ impl Referee {
 
     /// Takes in what the tracker found.
     pub fn handle(&mut self, now: Timestamp, finding: Finding) {
-        self.odds = match finding {
-            Finding::Settled { odds, .. } => Odds {
-                settled: odds,
-                withdrawn: None,
-            },
-            Finding::Retracted { odds, .. } => Odds {
-                settled: None,
-                withdrawn: odds,
-            },
-            _ => Odds::default(),
-        };
-        self.take_in(now, finding);
-        self.odds = Odds::default();
-    }
-
-    fn take_in(&mut self, now: Timestamp, finding: Finding) {
         let news = News::of(&finding, &self.line);
         match finding {
             Finding::Squares(snapshot) => {
@@ -278,21 +253,24 @@ impl Referee {
             Finding::Start(start) => self.start_set_up(now, start),
             Finding::Made(ply) => self.played(now, ply, CorrectionReason::MovedOn),
             Finding::Amended { ply, reason } => self.played(now, ply, reason),
-            Finding::Retracted { ply, reason, .. } => {
+            Finding::Retracted { ply, reason, odds } => {
                 self.line.truncate(index(ply));
                 // Kings on their way to the centre and pieces being set up were never a move, whether the clock runs or not.
-                if matches!(reason, CorrectionReason::Kings | CorrectionReason::SetUp) {
-                    self.withdraw_surplus(now, reason);
+                let withdrawal = if matches!(reason, CorrectionReason::Kings | CorrectionReason::SetUp) {
+                    self.withdraw_surplus(now, reason)
                 } else {
-                    self.follow(now, reason);
+                    self.follow(now, reason)
+                };
+                if let Some(withdrawal) = withdrawal {
+                    withdrawal.odds = odds;
                 }
             }
-            Finding::Settled { ply, by, .. } => {
+            Finding::Settled { ply, by, odds } => {
                 if let Some(entry) = self.line.get(index(ply)).filter(|_| by != SettledBy::Shape) {
                     let watched_since = |gap: Timestamp| !entry.ply.inferred && entry.reported_at >= gap;
                     self.unwatched = self.unwatched.filter(|gap| !watched_since(*gap));
                 }
-                self.mark(now, ply, |entry| entry.settled = Some(by));
+                self.mark(now, ply, odds, |entry| entry.settled = Some(by));
             }
             Finding::Completed {
                 ply,
@@ -301,7 +279,7 @@ impl Referee {
                 elapsed,
             } => {
                 let elapsed = elapsed.and_then(|e| u64::try_from(e.as_millis()).ok());
-                self.mark(now, ply, |entry| {
+                self.mark(now, ply, None, |entry| {
                     entry.completed = Some((by, clock.map(Clock::from), elapsed))
                 });
                 let published = self.game.as_ref().map_or(0, |game| game.published.len());
@@ -331,7 +309,7 @@ impl Referee {
     fn white_side_found(&mut self, now: Timestamp, white_side: Side) {
         let news = self.white_side.replace(white_side) != Some(white_side);
         if news && self.game().is_some() {
-            self.publish(now, None, EventKind::ClockSides { white_side }, None);
+            self.publish(now, EventKind::ClockSides { white_side });
         }
     }
 
@@ -369,14 +347,14 @@ impl Referee {
     fn close_incident(&mut self, now: Timestamp, by: &str, close: &CloseIncident) {
         let decision = self.decision(now, by);
         for (ts, event) in self.watch.decide(now, decision, close) {
-            self.publish(ts, None, event, None);
+            self.publish(ts, event);
         }
     }
 
     /// The arbiter has set the position or the moves.
     fn board_is_set(&mut self, now: Timestamp) {
         for (ts, event) in self.watch.set_by_arbiter(now) {
-            self.publish(ts, None, event, None);
+            self.publish(ts, event);
         }
     }
 
@@ -398,7 +376,7 @@ impl Referee {
             face: self.watch.face(),
         };
         for (ts, event) in self.watch.handle(&status, news) {
-            self.publish(ts, None, event, None);
+            self.publish(ts, event);
         }
     }
 
@@ -413,7 +391,8 @@ impl Referee {
         std::mem::take(&mut self.rulings)
     }
 
-    fn publish(&mut self, ts: Timestamp, at: Option<Timestamp>, event: EventKind, ply: Option<Box<Ply>>) {
+    /// Publishes an event of the current game. Returns it, so that the caller can add what else is known of it.
+    fn publish(&mut self, ts: Timestamp, event: EventKind) -> &mut Ruling {
         // What boards and clocks do after the end is no part of the game.
         let of_line = matches!(
             event,
@@ -424,19 +403,19 @@ impl Referee {
         );
         let game = self.game.as_ref().filter(|game| !(of_line && game.ended));
         let game = game.map(|game| game.id.clone());
-        let odds = match event {
-            EventKind::MoveSettled { .. } => self.odds.settled,
-            EventKind::MoveRetracted { .. } => self.odds.withdrawn,
-            _ => None,
-        };
-        self.rulings.push(Ruling {
+        self.publish_of(ts, game, event)
+    }
+
+    /// Publishes an event of that game.
+    fn publish_of(&mut self, ts: Timestamp, game: Option<Game>, event: EventKind) -> &mut Ruling {
+        self.rulings.push_mut(Ruling {
             ts,
-            at,
+            at: None,
             game,
             event,
-            ply,
-            odds,
-        });
+            ply: None,
+            odds: None,
+        })
     }
 
     /// The line goes on, or goes another way, with this ply.
@@ -550,7 +529,7 @@ impl Referee {
             }
             ClockChange::Pressed(_) => return,
         };
-        self.publish(now, None, event, None);
+        self.publish(now, event);
     }
 
     /// The board shows a result. Where it showed another one before, the kings have been put right.
@@ -587,7 +566,7 @@ impl Referee {
             end_certain: !(self.unwatched.is_some() && verdict.by == DecidedBy::Board),
             decided_by: verdict.decided.as_ref().map(|decided| decided.by.clone()),
         };
-        self.publish(now, at, event, None);
+        self.publish(now, event).at = at;
         self.unsearched = None;
         if let Some(game) = &mut self.game {
             game.ended = true;

@@ -15,7 +15,7 @@ use crate::referee::claims::Offered;
 use crate::referee::history::Placed;
 use crate::referee::watch::News;
 use crate::referee::words::move_of;
-use crate::referee::{LineEntry, Referee, Ruling, Verdict};
+use crate::referee::{LineEntry, Referee, Verdict};
 
 impl Referee {
     pub(super) fn set_players(
@@ -356,14 +356,7 @@ impl Referee {
 
     fn publish_for(&mut self, now: Timestamp, which: WhichGame, event: EventKind) {
         let game = self.game_of(which).map(|game| game.id.clone());
-        self.rulings.push(Ruling {
-            ts: now,
-            at: None,
-            game,
-            event,
-            ply: None,
-            odds: None,
-        });
+        self.publish_of(now, game, event);
     }
 }
 
