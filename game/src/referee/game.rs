@@ -4,8 +4,8 @@ use kiebitz_hardware::Timestamp;
 
 use super::claims::Offered;
 use super::words::{index, move_of};
-use super::{Game, LineEntry, MIN_PLIES_FROM_POSITION, MIN_PLIES_WITHOUT_CLOCK, OpenGame, Referee, Ruling};
-use crate::events::{Clock, CompletedBy, CorrectionReason, EventKind, time_text};
+use super::{Game, LineEntry, MIN_PLIES_FROM_POSITION, MIN_PLIES_WITHOUT_CLOCK, OpenGame, Referee};
+use crate::events::{Clock, CompletedBy, CorrectionReason, EventKind, ExplainedEvent, time_text};
 use crate::position::{Orientation, Variant};
 
 impl Referee {
@@ -41,7 +41,7 @@ impl Referee {
 
     /// Brings the published game up to the line, as far as the line counts. Returns the event that withdraws plies, if
     /// there is one.
-    pub(super) fn follow(&mut self, now: Timestamp, reason: CorrectionReason) -> Option<&mut Ruling> {
+    pub(super) fn follow(&mut self, now: Timestamp, reason: CorrectionReason) -> Option<&mut ExplainedEvent> {
         if self.game.as_ref().is_some_and(|game| game.ended) || self.start.is_none() {
             return None;
         }
@@ -163,7 +163,7 @@ impl Referee {
         }
         let number = ply.number;
         let made = self.publish(now, event);
-        made.at = at;
+        made.event.at = at;
         made.ply = Some(ply);
         self.ask_for_pairing(now);
         self.publish_marks(now, number, &entry, None);
@@ -174,7 +174,7 @@ impl Referee {
         &mut self,
         now: Timestamp,
         reason: CorrectionReason,
-    ) -> Option<&mut Ruling> {
+    ) -> Option<&mut ExplainedEvent> {
         let keep = self.line.len();
         let game = self.game.as_mut()?;
         if game.ended || game.published.len() <= keep {

@@ -28,8 +28,8 @@ use crate::clock::{ClockChange, Side};
 use crate::command::CloseIncident;
 use crate::events::pairing::CountingGame;
 use crate::events::{
-    Clock, CompletedBy, CorrectionReason, DecidedBy, Decision, EndReason, EventKind, GameResult, Players,
-    Ply, SettledBy,
+    Clock, CompletedBy, CorrectionReason, DecidedBy, Decision, EndReason, EventKind, ExplainedEvent,
+    GameResult, Players, Ply, SettledBy,
 };
 use crate::laws::{DrawnStart, Regulations};
 use crate::model::Model;
@@ -42,23 +42,6 @@ pub use playing::Playing;
 pub use resumed::Resumed;
 use watch::{GameStatus, News, Watch};
 use words::index;
-
-/// One thing the referee publishes: the event, the game it belongs to, and when it happened on the board.
-#[derive(Debug, Clone)]
-pub struct Ruling {
-    /// When the input that decided it arrived.
-    pub ts: Timestamp,
-    /// When it happened on the board, where that is known.
-    pub at: Option<Timestamp>,
-    /// `None` outside a game.
-    pub game: Option<Game>,
-    /// The event.
-    pub event: EventKind,
-    /// The ply that a move's event is about, with its evidence.
-    pub ply: Option<Box<Ply>>,
-    /// The log-odds for it, in hundredths of a nat, where the tracker has settled or withdrawn a ply.
-    pub odds: Option<i64>,
-}
 
 /// A game's number on its board and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +82,7 @@ pub struct Referee {
     clock: ClockState,
     white_side: Option<Side>,
     watch: Watch,
-    rulings: Vec<Ruling>,
+    events: Vec<ExplainedEvent>,
     /// When it was last found that something may have been played unwatched, if no ply that was watched since is beyond
     /// doubt.
     unwatched: Option<Timestamp>,
@@ -386,36 +369,25 @@ impl Referee {
         self.game.as_ref().filter(|game| !game.ended).map(|game| &game.id)
     }
 
-    /// The rulings since the last call, in order.
-    pub fn take_rulings(&mut self) -> Vec<Ruling> {
-        std::mem::take(&mut self.rulings)
+    /// The events since the last call, in order. They are not numbered yet.
+    pub fn take_events(&mut self) -> Vec<ExplainedEvent> {
+        core::mem::take(&mut self.events)
     }
 
     /// Publishes an event of the current game. Returns it, so that the caller can add what else is known of it.
-    fn publish(&mut self, ts: Timestamp, event: EventKind) -> &mut Ruling {
+    fn publish(&mut self, ts: Timestamp, kind: EventKind) -> &mut ExplainedEvent {
         // What boards and clocks do after the end is no part of the game.
         let of_line = matches!(
-            event,
+            kind,
             EventKind::ClockConnected {}
                 | EventKind::ClockDisconnected {}
                 | EventKind::ClockBatteryLow {}
                 | EventKind::BoardRecovered { .. }
         );
         let game = self.game.as_ref().filter(|game| !(of_line && game.ended));
-        let game = game.map(|game| game.id.clone());
-        self.publish_of(ts, game, event)
-    }
-
-    /// Publishes an event of that game.
-    fn publish_of(&mut self, ts: Timestamp, game: Option<Game>, event: EventKind) -> &mut Ruling {
-        self.rulings.push_mut(Ruling {
-            ts,
-            at: None,
-            game,
-            event,
-            ply: None,
-            odds: None,
-        })
+        let game = game.map(|game| game.id.id.as_str());
+        let event = ExplainedEvent::new(ts, &self.board, game, kind);
+        self.events.push_mut(event)
     }
 
     /// The line goes on, or goes another way, with this ply.
@@ -566,7 +538,7 @@ impl Referee {
             end_certain: !(self.unwatched.is_some() && verdict.by == DecidedBy::Board),
             decided_by: verdict.decided.as_ref().map(|decided| decided.by.clone()),
         };
-        self.publish(now, event).at = at;
+        self.publish(now, event).event.at = at;
         self.unsearched = None;
         if let Some(game) = &mut self.game {
             game.ended = true;
