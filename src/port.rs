@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::capture::{Content, Direction};
 use kiebitz_hardware::port::{Backoff, PortError, SerialPort};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -12,20 +13,9 @@ use tokio::task::JoinHandle;
 
 use crate::system_time::LiveTime;
 
-/// What happens on a port.
-#[derive(Debug)]
-pub(crate) enum PortInput {
-    /// It cannot be opened, and will be tried again. An error that persists is reported once.
-    Refused(PortError),
-    /// It was opened.
-    Opened,
-    /// Bytes came.
-    Received(Vec<u8>),
-    /// Bytes were written.
-    Written(Vec<u8>),
-    /// It failed or was closed, for this reason, and will be opened again.
-    Closed(String),
-}
+/// What happened on a port, in the form in which it is recorded, or why the port cannot be opened. A port that was closed
+/// or cannot be opened is tried again; an error that persists is reported once.
+pub(crate) type PortInput = Result<Content, PortError>;
 
 /// What a port is to do. Orders to a closed port are dropped: they were for the device that was there before.
 #[derive(Debug)]
@@ -102,11 +92,11 @@ impl<K: Copy> Service<K> {
                     reported = None;
                     backoff.handle_opened(time.now());
                     while self.orders.try_recv().is_ok() {}
-                    self.report(PortInput::Opened).await?;
+                    self.report(Ok(Content::Opened)).await?;
                     let reason = self.transfer(&mut port, &time).await?;
                     drop(port);
                     backoff.handle_failed(time.now());
-                    self.report(PortInput::Closed(reason)).await?;
+                    self.report(Ok(Content::Closed { reason })).await?;
                 }
                 Err(error) => {
                     backoff.handle_failed(time.now());
@@ -114,7 +104,7 @@ impl<K: Copy> Service<K> {
                     let early = matches!(error, PortError::Denied { .. }) && backoff.failures() < 2;
                     if !early && reported.as_ref() != Some(&error) {
                         reported = Some(error.clone());
-                        self.report(PortInput::Refused(error)).await?;
+                        self.report(Err(error)).await?;
                     }
                 }
             }
@@ -126,21 +116,27 @@ impl<K: Copy> Service<K> {
         let mut buffer = vec![0; MAX_CHUNK];
         let mut flow = Flow::new(time.now());
         loop {
-            let input = tokio::select! {
+            let content = tokio::select! {
                 read = port.read(&mut buffer) => match read {
                     Ok(length) if flow.is_a_flood(time.now(), length) => return Ok(FLOODS.to_owned()),
-                    Ok(length) => PortInput::Received(buffer.get(..length).unwrap_or_default().to_vec()),
+                    Ok(length) => Content::Bytes {
+                        direction: Direction::Inbound,
+                        bytes: buffer.get(..length).unwrap_or_default().to_vec(),
+                    },
                     Err(error) => return Ok(error.to_string()),
                 },
                 order = self.orders.recv() => match order.ok_or(InputsClosed)? {
                     PortOrder::Write(bytes) => match write(port, &bytes).await {
-                        Ok(()) => PortInput::Written(bytes),
+                        Ok(()) => Content::Bytes {
+                            direction: Direction::Outbound,
+                            bytes,
+                        },
                         Err(error) => return Ok(error.to_string()),
                     },
                     PortOrder::Close(reason) => return Ok(reason),
                 },
             };
-            self.report(input).await?;
+            self.report(Ok(content)).await?;
         }
     }
 
@@ -213,30 +209,39 @@ mod tests {
         (File::from(board), path.into_string().unwrap().into())
     }
 
+    fn bytes(direction: Direction, bytes: &[u8]) -> Content {
+        Content::Bytes {
+            direction,
+            bytes: bytes.to_vec(),
+        }
+    }
+
     #[tokio::test]
     async fn a_port_is_read_written_closed_and_opened_again() {
         let (mut board, path) = pseudo_terminal();
         let (inputs, mut heard) = mpsc::channel(8);
         let port = Port::serve(7, &path, inputs);
-        assert!(matches!(heard.recv().await, Some((7, PortInput::Opened))));
+        assert!(matches!(heard.recv().await, Some((7, Ok(Content::Opened)))));
 
         board.write_all(b"abc").unwrap();
-        let Some((_, PortInput::Received(bytes))) = heard.recv().await else {
+        let Some((_, Ok(read))) = heard.recv().await else {
             panic!("nothing is read");
         };
-        assert_eq!(bytes, b"abc");
+        assert_eq!(read, bytes(Direction::Inbound, b"abc"));
 
         port.order(PortOrder::Write(b"xyz".to_vec()));
-        let written = heard.recv().await;
-        assert!(matches!(written, Some((_, PortInput::Written(bytes))) if bytes == b"xyz"));
+        let Some((_, Ok(written))) = heard.recv().await else {
+            panic!("nothing is written");
+        };
+        assert_eq!(written, bytes(Direction::Outbound, b"xyz"));
         let mut buffer = [0; 3];
         board.read_exact(&mut buffer).unwrap();
         assert_eq!(&buffer, b"xyz");
 
         port.order(PortOrder::Close("for a while".to_owned()));
         let closed = heard.recv().await;
-        assert!(matches!(closed, Some((_, PortInput::Closed(reason))) if reason == "for a while"));
-        assert!(matches!(heard.recv().await, Some((_, PortInput::Opened))));
+        assert!(matches!(closed, Some((_, Ok(Content::Closed { reason }))) if reason == "for a while"));
+        assert!(matches!(heard.recv().await, Some((_, Ok(Content::Opened)))));
     }
 
     #[tokio::test]
@@ -244,13 +249,13 @@ mod tests {
         let (mut board, path) = pseudo_terminal();
         let (inputs, mut heard) = mpsc::channel(8);
         let _port = Port::serve((), &path, inputs);
-        assert!(matches!(heard.recv().await, Some(((), PortInput::Opened))));
+        assert!(matches!(heard.recv().await, Some(((), Ok(Content::Opened)))));
         std::thread::spawn(move || while board.write_all(&[0x55; 4096]).is_ok() {});
         let mut bytes = 0;
         let reason = loop {
             match heard.recv().await {
-                Some(((), PortInput::Received(chunk))) => bytes += chunk.len(),
-                Some(((), PortInput::Closed(reason))) => break reason,
+                Some(((), Ok(Content::Bytes { bytes: chunk, .. }))) => bytes += chunk.len(),
+                Some(((), Ok(Content::Closed { reason }))) => break reason,
                 other => panic!("{other:?}"),
             }
         };
@@ -263,10 +268,7 @@ mod tests {
         let (inputs, mut heard) = mpsc::channel(8);
         let _port = Port::serve((), Path::new("/dev/ttyKIEBITZ"), inputs);
         let refused = heard.recv().await;
-        assert!(matches!(
-            refused,
-            Some(((), PortInput::Refused(PortError::Missing { .. })))
-        ));
+        assert!(matches!(refused, Some(((), Err(PortError::Missing { .. })))));
         let more = tokio::time::timeout(Duration::from_millis(3500), heard.recv()).await;
         assert!(more.is_err());
     }

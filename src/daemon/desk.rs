@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use kiebitz_game::events::{Event, EventKind};
 use kiebitz_game::hall::{Hall, LineId};
-use kiebitz_hardware::capture::{Content, Direction, LineMode};
+use kiebitz_hardware::capture::{Content, LineMode};
 use kiebitz_hardware::port::SCAN_INTERVAL;
 use kiebitz_hardware::{Line, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -327,39 +327,29 @@ impl Desk {
         let (now, line) = (self.time.now(), port_line.line);
         // Deadlines up to now come before what came now, as in a replay.
         self.hall.advance(now);
-        let bytes = |direction, bytes: &[u8]| Content::Bytes {
-            direction,
-            bytes: bytes.to_vec(),
-        };
-        let (hall, tape) = (&mut self.hall, &mut self.tape);
-        match input {
-            PortInput::Refused(error) => {
+        let content = match input {
+            Ok(content) => content,
+            Err(error) => {
                 tracing::warn!("{error}");
                 self.lookout.hear_refusal();
+                return;
             }
-            PortInput::Opened => {
-                hall.open(now, line);
-                record(hall, tape, now, port_line, Content::Opened);
-            }
-            PortInput::Received(chunk) => {
-                record(hall, tape, now, port_line, bytes(Direction::Inbound, &chunk));
-                hall.receive(now, line, &chunk);
-            }
-            PortInput::Written(chunk) => {
-                record(hall, tape, now, port_line, bytes(Direction::Outbound, &chunk));
-                hall.sent(now, line, &chunk);
-            }
-            PortInput::Closed(reason) => {
-                tracing::info!("{}: {reason}", port_line.device.display());
-                let closed = Content::Closed {
-                    reason: reason.clone(),
-                };
-                record(hall, tape, now, port_line, closed);
-                hall.close(now, line, &reason);
-                // They were for the device that was there.
-                self.ahead
-                    .retain(|ahead| !matches!(ahead, Ahead::Order(to, _) if *to == line));
-            }
+        };
+        let before = self.hall.mode(line);
+        self.hall.handle(now, line, &content);
+        if let Content::Closed { reason } = &content {
+            tracing::info!("{}: {reason}", port_line.device.display());
+            // They were for the device that was there.
+            self.ahead
+                .retain(|ahead| !matches!(ahead, Ahead::Order(to, _) if *to == line));
+        }
+        if let Some(tape) = &mut self.tape {
+            // Opening a port decides its mode. What comes later was sent in the mode before it came.
+            let mode = match content {
+                Content::Opened => self.hall.mode(line),
+                _ => before,
+            };
+            tape.record(now, &port_line.path, mode, content);
         }
     }
 

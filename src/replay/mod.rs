@@ -5,7 +5,7 @@ pub(crate) mod publish;
 mod source;
 
 use core::time::Duration;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -17,20 +17,17 @@ use kiebitz_game::hall::Board;
 use kiebitz_game::hall::{Hall, Names};
 use kiebitz_game::model::Model;
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::capture::{CaptureError, CaptureReader, Interface, Packet};
+use kiebitz_hardware::capture::{CaptureError, CaptureReader};
 
-use crate::restart::Recordings;
+use crate::restart::{Input, Inputs, Recordings};
 pub use commands::read_commands;
 use source::Source;
 
 /// Replays a capture, or the recordings of all ports, step by step. Every step has a time, so that it can be paced.
 #[derive(Debug)]
 pub struct Replay<R: Read> {
-    source: Source<R>,
+    inputs: Inputs<Source<R>>,
     hall: Hall,
-    next: Option<(Interface, Packet)>,
-    /// Commands still to be given, the earliest first.
-    commands: VecDeque<Timed>,
     answers: Vec<(usize, Answer)>,
     /// The events of each game so far, for commands about earlier games; `None` if no command names a game.
     games: Option<BTreeMap<String, Vec<Event>>>,
@@ -64,28 +61,24 @@ impl<R: Read> Replay<R> {
     ///
     /// When it is not a capture.
     pub fn new(reader: R, stream: &str) -> anyhow::Result<Self> {
-        let mut source = Source::Capture(CaptureReader::new(reader)?);
-        let next = source.next()?;
-        Ok(Self::begin(source, next, stream))
+        let mut replay = Self::begin(Source::capture(CaptureReader::new(reader)?), stream);
+        replay.inputs.packets_mut().check()?;
+        Ok(replay)
     }
 
     /// A replay of what the daemon recorded on all ports. Its events are the daemon's own, number and all, where the
     /// recordings begin with the boards' first events, as far as the daemon has not begun anew since, as it does each day.
     #[must_use]
-    pub fn of_recordings(mut recordings: Recordings, stream: &str) -> Self {
-        let next = recordings.next();
-        Self::begin(Source::Recordings(Box::new(recordings)), next, stream)
+    pub fn of_recordings(recordings: Recordings, stream: &str) -> Self {
+        Self::begin(Source::Recordings(Box::new(recordings)), stream)
     }
 
-    fn begin(source: Source<R>, next: Option<(Interface, Packet)>, stream: &str) -> Self {
-        let until = next
-            .as_ref()
-            .map_or(Timestamp::from_micros(0), |(_, packet)| packet.at);
+    fn begin(source: Source<R>, stream: &str) -> Self {
+        let inputs = Inputs::new(source);
+        let until = inputs.next_at().unwrap_or(Timestamp::from_micros(0));
         Self {
-            source,
+            inputs,
             hall: Hall::new(stream, Names::Recorded),
-            next,
-            commands: VecDeque::new(),
             answers: Vec::new(),
             games: None,
             until,
@@ -116,7 +109,7 @@ impl<R: Read> Replay<R> {
     pub fn with_commands(mut self, commands: &[Timed]) -> Self {
         let names_games = commands.iter().any(|timed| timed.command.game().is_some());
         self.games = names_games.then(BTreeMap::new);
-        self.commands = commands.iter().cloned().collect();
+        self.inputs = self.inputs.with_commands(commands.iter().cloned().collect());
         self
     }
 
@@ -139,25 +132,24 @@ impl<R: Read> Replay<R> {
     /// Byte offset up to which the file is whole, if it was cut off inside a block.
     #[must_use]
     pub fn truncated(&self) -> Option<u64> {
-        self.source.truncated()
+        self.inputs.packets().truncated()
     }
 
     /// The recordings that could not be read to their end, each with the reason.
     #[must_use]
     pub fn damaged(&self) -> &[(PathBuf, CaptureError)] {
-        self.source.damaged()
+        self.inputs.packets().damaged()
     }
 
     /// When the next step is due; `None` at the end.
     #[must_use]
     pub fn next_at(&self) -> Option<Timestamp> {
-        let deadline = match self.next {
-            Some(_) => self.hall.poll_deadline(),
-            None => self.deadline_after_end(),
+        let deadline = if self.inputs.has_packet() {
+            self.hall.poll_deadline()
+        } else {
+            self.deadline_after_end()
         };
-        let packet = self.next.as_ref().map(|(_, packet)| packet.at);
-        let command = self.commands.front().map(|timed| timed.at);
-        [deadline, packet, command].into_iter().flatten().min()
+        [deadline, self.inputs.next_at()].into_iter().flatten().min()
     }
 
     /// For a while after the end lines still have deadlines; after that only boards have, and only around commands.
@@ -174,7 +166,7 @@ impl<R: Read> Replay<R> {
 
     /// Nothing more is played back.
     pub(crate) fn end(&mut self) {
-        self.next = None;
+        self.inputs.end_packets();
     }
 
     /// Gives a command at the time of the last step. Returns the answer and what the boards say; at the
@@ -190,7 +182,7 @@ impl<R: Read> Replay<R> {
     ) -> anyhow::Result<(Answer, Vec<ExplainedEvent>)> {
         let answer = self.hall.command(self.now, board, command);
         let mut said = self.hall.take_events();
-        if self.next.is_none() {
+        if !self.inputs.has_packet() {
             self.commanded_until = self.now + SILENCE;
             while self.next_at().is_some() {
                 said.extend(self.step()?);
@@ -210,18 +202,20 @@ impl<R: Read> Replay<R> {
         };
         self.now = now;
         self.hall.advance(now);
-        if let Some((port, packet)) = self.next.take_if(|(_, packet)| packet.at <= now) {
-            self.until = packet.at + SILENCE;
-            self.hall.play_back(&port, &packet);
-            self.next = self.source.next()?;
-        } else if self.commands.front().is_some_and(|timed| timed.at <= now)
-            && let Some(mut timed) = self.commands.pop_front()
-        {
-            let game = timed.command.game().and_then(|id| self.games.as_ref()?.get(id));
-            timed.command.recalled = game.and_then(|events| ResumableGame::of(events)).map(Box::new);
-            self.commanded_until = timed.at + SILENCE;
-            let answer = self.hall.command(now, &timed.board, &timed.command);
-            self.answers.push((timed.line, answer));
+        match self.inputs.next_until(now) {
+            Some(Input::Recorded(port, packet)) => {
+                self.until = packet.at + SILENCE;
+                self.hall.play_back(&port, &packet);
+                self.inputs.packets_mut().check()?;
+            }
+            Some(Input::Command(mut timed)) => {
+                let game = timed.command.game().and_then(|id| self.games.as_ref()?.get(id));
+                timed.command.recalled = game.and_then(|events| ResumableGame::of(events)).map(Box::new);
+                self.commanded_until = timed.at + SILENCE;
+                let answer = self.hall.command(now, &timed.board, &timed.command);
+                self.answers.push((timed.line, answer));
+            }
+            None => {}
         }
         let said = self.hall.take_events();
         if let Some(games) = &mut self.games {

@@ -10,40 +10,67 @@ use crate::restart::Recordings;
 /// One capture, or the recordings of all ports.
 #[derive(Debug)]
 pub(super) enum Source<R: Read> {
-    Capture(CaptureReader<R>),
+    Capture {
+        reader: CaptureReader<R>,
+        /// Why it ended early.
+        failed: Option<CaptureError>,
+    },
     Recordings(Box<Recordings>),
 }
 
 impl<R: Read> Source<R> {
-    /// The next packet, with the port that it is of.
+    pub(super) fn capture(reader: CaptureReader<R>) -> Self {
+        Self::Capture { reader, failed: None }
+    }
+
+    /// Reports once that a capture is corrupt after the last packet. Of recordings, the file that is corrupt is given up.
     ///
     /// # Errors
     ///
-    /// When a capture is corrupt from here on. Of recordings, the file that is corrupt is given up.
-    pub(super) fn next(&mut self) -> Result<Option<(Interface, Packet)>, CaptureError> {
-        let reader = match self {
-            Self::Recordings(recordings) => return Ok(recordings.next()),
-            Self::Capture(reader) => reader,
+    /// What is wrong with it.
+    pub(super) fn check(&mut self) -> Result<(), CaptureError> {
+        let failed = match self {
+            Self::Capture { failed, .. } => failed.take(),
+            Self::Recordings(_) => None,
         };
-        while let Some(packet) = reader.next_packet()? {
-            if let Some(port) = reader.interfaces().get(packet.interface) {
-                return Ok(Some((port.clone(), packet)));
-            }
-        }
-        Ok(None)
+        failed.map_or(Ok(()), Err)
     }
 
     pub(super) fn truncated(&self) -> Option<u64> {
         match self {
-            Self::Capture(reader) => reader.truncated(),
+            Self::Capture { reader, .. } => reader.truncated(),
             Self::Recordings(_) => None,
         }
     }
 
     pub(super) fn damaged(&self) -> &[(PathBuf, CaptureError)] {
         match self {
-            Self::Capture(_) => &[],
+            Self::Capture { .. } => &[],
             Self::Recordings(recordings) => recordings.damaged(),
+        }
+    }
+}
+
+/// The packets, each with the port that it is of, up to where a capture is corrupt.
+impl<R: Read> Iterator for Source<R> {
+    type Item = (Interface, Packet);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (reader, failed) = match self {
+            Self::Recordings(recordings) => return recordings.next(),
+            Self::Capture { reader, failed } => (reader, failed),
+        };
+        loop {
+            let packet = match reader.next_packet() {
+                Ok(packet) => packet?,
+                Err(error) => {
+                    *failed = Some(error);
+                    return None;
+                }
+            };
+            if let Some(port) = reader.interfaces().get(packet.interface) {
+                return Some((port.clone(), packet));
+            }
         }
     }
 }

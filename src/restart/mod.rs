@@ -8,6 +8,7 @@
 
 mod boards;
 mod compare;
+mod inputs;
 mod rebuild;
 mod recordings;
 mod rerun;
@@ -27,6 +28,7 @@ use crate::config::Config;
 use crate::journal::{Journal, JournalError, Run};
 use crate::progress::Progress;
 pub use boards::{board, boards};
+pub(crate) use inputs::{Input, Inputs};
 pub use rebuild::{Rebuilt, RebuiltBoard, Unfit, rebuild};
 pub use recordings::Recordings;
 use taking_up::TakingUp;

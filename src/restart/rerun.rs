@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
-use kiebitz_game::command::Command;
+use kiebitz_game::command::{Command, Timed};
 use kiebitz_game::events::Event;
 use kiebitz_game::hall::{Hall, LineId, Numbers};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureError, Interface};
 
-use super::{Recordings, names};
+use super::{Input, Inputs, Recordings, names};
 use crate::config::Config;
 use crate::journal::{Journal, JournalError, Run};
 
@@ -20,11 +20,10 @@ pub(super) struct Rerun {
     hall: Hall,
     /// The numbers that later starts left out.
     jumps: BTreeMap<String, BTreeMap<u64, u64>>,
-    recordings: Recordings,
+    /// What was recorded and what arbiters commanded.
+    inputs: Inputs<Recordings>,
     /// The starts of the daemon that are still to come.
     runs: VecDeque<Run>,
-    /// The commands that are still to be given: when, to which board.
-    commands: VecDeque<(Timestamp, String, Command)>,
     /// The mode in which each port was last recorded.
     ports: BTreeMap<String, Interface>,
     /// The last of what was recorded.
@@ -48,7 +47,7 @@ impl Rerun {
         config: &Config,
         recordings: Recordings,
         runs: Vec<Run>,
-        commands: VecDeque<(Timestamp, String, Command)>,
+        commands: VecDeque<Timed>,
     ) -> Self {
         let mut jumps: BTreeMap<String, BTreeMap<u64, u64>> = BTreeMap::new();
         for run in &runs {
@@ -62,19 +61,18 @@ impl Rerun {
             stream: stream.to_owned(),
             hall,
             jumps,
-            recordings,
+            inputs: Inputs::new(recordings).with_commands(commands),
             until: runs
                 .first()
                 .map_or(Timestamp::from_micros(0), |first| first.began),
             runs: runs.into(),
-            commands,
             ports: BTreeMap::new(),
         }
     }
 
     /// The next step; `None`: all was played back.
     pub(super) fn next(&mut self) -> Option<Next> {
-        let at = self.next_at();
+        let at = self.inputs.next_at();
         if let Some(run) = self.runs.pop_front_if(|run| at.is_none_or(|at| run.began <= at)) {
             return Some(self.end_before(run));
         }
@@ -125,20 +123,17 @@ impl Rerun {
         Next::Said(said)
     }
 
-    fn next_at(&self) -> Option<Timestamp> {
-        let command = self.commands.front().map(|(at, ..)| *at);
-        [self.recordings.next_at(), command].into_iter().flatten().min()
-    }
-
     /// Hands in what was recorded at that time, or else gives the command of that time.
     fn step(&mut self, at: Timestamp) {
-        if self.recordings.next_at() == Some(at) {
-            if let Some((interface, packet)) = self.recordings.next() {
+        match self.inputs.next_until(at) {
+            Some(Input::Recorded(interface, packet)) => {
                 self.hall.play_back(&interface, &packet);
                 self.ports.insert(interface.name.clone(), interface);
             }
-        } else if let Some((at, board, command)) = self.commands.pop_front() {
-            self.hall.command(at, &board, &command);
+            Some(Input::Command(timed)) => {
+                self.hall.command(timed.at, &timed.board, &timed.command);
+            }
+            None => {}
         }
     }
 
@@ -174,7 +169,7 @@ impl Rerun {
 
     /// The files that could not be read to their end, each with the reason.
     pub(super) fn damaged(&self) -> &[(PathBuf, CaptureError)] {
-        self.recordings.damaged()
+        self.inputs.packets().damaged()
     }
 
     /// The number of a board's last event.
@@ -222,7 +217,7 @@ pub(super) fn commands(
     journal: &Journal,
     stream: &str,
     after: &BTreeMap<String, u64>,
-) -> Result<VecDeque<(Timestamp, String, Command)>, JournalError> {
+) -> Result<VecDeque<Timed>, JournalError> {
     let mut commands = Vec::new();
     for (board, _) in journal.boards(stream)? {
         let after = after.get(&board).copied().unwrap_or(0);
@@ -234,9 +229,14 @@ pub(super) fn commands(
                 let before = journal.past(stream, &board, event.seq);
                 command.recalled = before.game(game)?.map(Box::new);
             }
-            commands.push((event.ts, board.clone(), command));
+            commands.push(Timed {
+                at: event.ts,
+                board: board.clone(),
+                command,
+                line: 0,
+            });
         }
     }
-    commands.sort_by_key(|(at, ..)| *at);
+    commands.sort_by_key(|timed: &Timed| timed.at);
     Ok(commands.into())
 }

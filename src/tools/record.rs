@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use bytesize::ByteSize;
 use kiebitz_game::hall::{Hall, LineId, Names};
-use kiebitz_hardware::capture::{CaptureWriter, Content, Direction, Interface, LineMode, Packet};
+use kiebitz_hardware::capture::{CaptureWriter, Content, Interface, LineMode, Packet};
 use kiebitz_hardware::port::{Candidate, PortError, PortList, PortSettings};
 use kiebitz_hardware::{Line, LineSettings, Timestamp};
 use shakmaty::{Board, Square};
@@ -51,7 +51,7 @@ pub fn run(recording: &Recording) -> Result<Exit> {
         let port = Port::serve((), &candidate.device, inputs);
         let recorder = async {
             let capture = match received.recv().await {
-                Some((_, PortInput::Refused(error))) => return Err(error.into()),
+                Some((_, Err(error))) => return Err(error.into()),
                 _ => CaptureFile::create(&recording.file, candidate.name())?,
             };
             let mut recorder = PortRecorder::new(candidate, recording.mode, capture, port);
@@ -156,20 +156,20 @@ impl PortRecorder {
     fn handle(&mut self, input: PortInput) -> Result<()> {
         let now = self.time.now();
         match input {
-            PortInput::Refused(error) => notify(&error.to_string()),
-            PortInput::Opened => self.opened()?,
-            PortInput::Received(bytes) => {
-                self.put_bytes(now, Direction::Inbound, &bytes)?;
-                self.hall.receive(now, self.line, &bytes);
-                self.tally.count(&self.hall);
-            }
-            PortInput::Written(bytes) => {
-                self.put_bytes(now, Direction::Outbound, &bytes)?;
-                self.hall.sent(now, self.line, &bytes);
-            }
-            PortInput::Closed(reason) => {
+            Err(error) => notify(&error.to_string()),
+            Ok(Content::Opened) => self.opened()?,
+            Ok(Content::Closed { reason }) => {
                 notify(&format!("{reason}; trying again"));
                 self.closed(&reason)?;
+            }
+            Ok(content) => {
+                self.hall.handle(now, self.line, &content);
+                self.tally.count(&self.hall);
+                if let Content::Bytes { bytes, .. } = &content {
+                    self.tally.bytes += bytes.len() as u64;
+                }
+                let mode = self.open.unwrap_or(LineMode::Single);
+                self.capture.write(now, mode, content)?;
             }
         }
         Ok(())
@@ -218,13 +218,6 @@ impl PortRecorder {
         let reason = reason.to_owned();
         self.capture
             .write(self.time.now(), mode, Content::Closed { reason })
-    }
-
-    fn put_bytes(&mut self, now: Timestamp, direction: Direction, bytes: &[u8]) -> Result<()> {
-        self.tally.bytes += bytes.len() as u64;
-        let mode = self.open.unwrap_or(LineMode::Single);
-        let bytes = bytes.to_vec();
-        self.capture.write(now, mode, Content::Bytes { direction, bytes })
     }
 
     fn figures(&self) -> String {

@@ -71,7 +71,7 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// An event with the ply that it is about, which has the observations it rests on.
+/// An event with what it rests on. The referee makes it; the board gives it its stream and number on the way out.
 #[derive(Debug, Clone)]
 pub struct ExplainedEvent {
     /// The event.
@@ -80,6 +80,26 @@ pub struct ExplainedEvent {
     pub ply: Option<Box<Ply>>,
     /// The log-odds for it, in hundredths of a nat, where a ply was settled or withdrawn and others were possible.
     pub odds: Option<i64>,
+}
+
+impl ExplainedEvent {
+    /// An event of a board, not numbered yet, without a ply.
+    pub(crate) fn new(ts: Timestamp, board: &str, game: Option<&str>, kind: EventKind) -> Self {
+        Self {
+            event: Event {
+                v: 1,
+                stream: String::new(),
+                seq: 0,
+                ts,
+                at: None,
+                board: board.to_owned(),
+                game: game.map(str::to_owned),
+                kind,
+            },
+            ply: None,
+            odds: None,
+        }
+    }
 }
 
 /// What happened.

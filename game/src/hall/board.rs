@@ -12,12 +12,12 @@ use crate::clock::{ClockFace, Side};
 use crate::command::{Announced, Answer, Command, Order, Refusal};
 use crate::events::incidents::Incidents;
 use crate::events::pairing::CountingGame;
-use crate::events::{Event, EventKind, ExplainedEvent, Incident};
+use crate::events::{EventKind, ExplainedEvent, Incident};
 use crate::laws::{DrawnStart, Regulations};
 use crate::model::Model;
 use crate::position::start::Drawn;
 use crate::position::{Orientation, Seen};
-use crate::referee::{Game, Playing, Referee, Resumed, Ruling};
+use crate::referee::{Playing, Referee, Resumed};
 use crate::tracker::Tracker;
 
 /// The pipeline of one board. Live operation and replay drive it the same way: before an observation is taken
@@ -38,8 +38,8 @@ pub struct Board {
     heard: Option<Timestamp>,
     /// The arbiter had it forgotten, and it has not come back.
     forgotten: bool,
-    /// Rulings made before the board counted as connected. They are published when it does.
-    early: Vec<Ruling>,
+    /// Events from before the board counted as connected. They are published when it does.
+    early: Vec<ExplainedEvent>,
     /// What squares did since that was asked last.
     seen: Seen,
     /// The steps of the computer's clock, which the board's own time does not have.
@@ -303,11 +303,9 @@ impl Board {
         }
         if self.presence.is_connected() {
             self.met = true;
-            for ruling in core::mem::take(&mut self.early) {
-                self.say(Ruling {
-                    ts: observed.at,
-                    ..ruling
-                });
+            for mut explained in core::mem::take(&mut self.early) {
+                explained.event.ts = observed.at;
+                self.say(explained);
             }
         }
         self.rule();
@@ -334,8 +332,9 @@ impl Board {
             note: answer.note.clone(),
         };
         let about = command.game().and_then(|id| self.referee.game_with(id));
-        let game = about.or_else(|| self.referee.game()).cloned();
-        self.say_of(now, game, event);
+        let game = about.or_else(|| self.referee.game());
+        let game = game.map(|game| game.id.as_str());
+        self.say(ExplainedEvent::new(now, &self.name, game, event));
         if let Ok(checked) = checked {
             self.forgotten |= command.order == Order::Forget;
             if let Some(given) = self.referee.given(&checked) {
@@ -381,7 +380,7 @@ impl Board {
     /// Time has come to `now`: every deadline up to it fires, each with its own time.
     pub fn advance(&mut self, now: Timestamp) {
         while let Some(deadline) = self.poll_deadline().filter(|deadline| *deadline <= now) {
-            // A finding comes before the ruling on it.
+            // A finding comes before what the referee says to it.
             if self.tracker.poll_deadline() == Some(deadline) {
                 self.tracker.handle_deadline(deadline);
             } else {
@@ -413,16 +412,16 @@ impl Board {
             self.referee.handle(now, finding);
         }
         self.referee.polled(self.tracker.silent_since());
-        for ruling in self.referee.take_rulings() {
-            if self.is_early(&ruling.event) {
-                self.early.push(ruling);
+        for explained in self.referee.take_events() {
+            if self.is_early(&explained.event.kind) {
+                self.early.push(explained);
             } else {
-                self.say(ruling);
+                self.say(explained);
             }
         }
     }
 
-    /// Whether an event must wait for `board.connected`: all rulings before the board is met, and those on a clock at
+    /// Whether an event must wait for `board.connected`: all events before the board is met, and those on a clock at
     /// any time. What was played last before a cable was pulled does not wait until it is plugged in again.
     fn is_early(&self, event: &EventKind) -> bool {
         let of_clock = matches!(
@@ -432,45 +431,26 @@ impl Board {
         !self.presence.is_connected() && (of_clock || !self.met)
     }
 
-    /// Says what is no ruling of the referee's.
-    fn say_now(&mut self, now: Timestamp, event: EventKind) {
-        let game = self.referee.game().cloned();
-        self.say_of(now, game, event);
+    /// Publishes an event that does not come from the referee.
+    fn say_now(&mut self, now: Timestamp, kind: EventKind) {
+        let game = self.referee.game().map(|game| game.id.as_str());
+        self.say(ExplainedEvent::new(now, &self.name, game, kind));
     }
 
-    fn say_of(&mut self, now: Timestamp, game: Option<Game>, event: EventKind) {
-        self.say(Ruling {
-            ts: now,
-            at: None,
-            game,
-            event,
-            ply: None,
-            odds: None,
-        });
-    }
-
-    fn say(&mut self, mut ruling: Ruling) {
+    /// Publishes an event: it gets its number, and the times of the computer's clock.
+    fn say(&mut self, mut explained: ExplainedEvent) {
         self.seq = self.jumps.get(&self.seq).copied().unwrap_or(self.seq) + 1;
         let then = |at: Timestamp| self.steps.then(at);
-        ruling.event.date(then);
-        if let Some(ply) = &mut ruling.ply {
+        let event = &mut explained.event;
+        event.stream.clone_from(&self.stream);
+        event.seq = self.seq;
+        event.ts = self.steps.now(event.ts);
+        event.at = event.at.map(then);
+        event.kind.date(then);
+        if let Some(ply) = &mut explained.ply {
             ply.date(then);
         }
-        let event = Event {
-            v: 1,
-            stream: self.stream.clone(),
-            seq: self.seq,
-            ts: self.steps.now(ruling.ts),
-            at: ruling.at.map(then),
-            board: self.name.clone(),
-            game: ruling.game.map(|game| game.id),
-            kind: ruling.event,
-        };
-        self.said.push(ExplainedEvent {
-            event,
-            ply: ruling.ply,
-            odds: ruling.odds,
-        });
+        self.said.push(explained);
     }
 
     fn oriented(&self, mut event: EventKind) -> EventKind {

@@ -271,22 +271,27 @@ impl Hall {
         id
     }
 
-    /// What a recording has of a port. The line is added now if the recording begins in the middle of a session.
+    /// Takes in what a recording has of a port. The line is added now if the recording begins in the middle of a session.
     pub fn play_back(&mut self, port: &Interface, packet: &Packet) {
         let line = self.listen(&port.name, port.mode);
-        match &packet.content {
-            Content::Opened => self.open(packet.at, line),
-            Content::Closed { reason } => self.close(packet.at, line, reason),
+        self.handle(packet.at, line, &packet.content);
+    }
+
+    /// Takes in what happened on a line's port, live or recorded.
+    pub fn handle(&mut self, now: Timestamp, line: LineId, content: &Content) {
+        match content {
+            Content::Opened => self.open(now, line),
+            Content::Closed { reason } => self.close(now, line, reason),
             Content::Bytes {
                 direction: Direction::Inbound,
                 bytes,
-            } => self.receive(packet.at, line, bytes),
+            } => self.receive(now, line, bytes),
             Content::Bytes {
                 direction: Direction::Outbound,
                 bytes,
-            } => self.sent(packet.at, line, bytes),
-            // Every port of that time has it in its recording.
-            Content::ClockSet { micros } => self.set_clock(packet.at, *micros),
+            } => self.sent(now, line, bytes),
+            // The recording of every port that was open then has it.
+            Content::ClockSet { micros } => self.set_clock(now, *micros),
         }
     }
 

@@ -128,7 +128,7 @@ impl Referee {
             severity: Severity::Info,
             edition: rules.edition,
         };
-        self.publish(now, None, event, None);
+        self.publish(now, event);
         if let Some(game) = &mut self.game {
             game.claim_after = Some(ply);
         }

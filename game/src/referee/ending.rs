@@ -89,7 +89,7 @@ impl Referee {
                 elapsed_ms: None,
             };
             self.note_completed(ply, by, clock);
-            self.publish(now, None, completed, None);
+            self.publish(now, completed);
         }
         self.end(now, Some(stood_at).filter(|at| *at != now), verdict);
     }
@@ -117,7 +117,7 @@ impl Referee {
         };
         if kept && goes_on {
             let (result, reason) = (verdict.result, verdict.reason);
-            self.publish(now, None, EventKind::GameResumed { result, reason }, None);
+            self.publish(now, EventKind::GameResumed { result, reason });
             self.reopen();
             self.follow(now, CorrectionReason::Recovered);
         }
@@ -139,7 +139,7 @@ impl Referee {
         if game.published.len() > kept {
             game.keep(kept);
             let (ply, reason) = (ply + 1, CorrectionReason::AfterEnd);
-            self.publish(now, None, EventKind::MoveRetracted { ply, reason }, None);
+            self.publish(now, EventKind::MoveRetracted { ply, reason });
         }
     }
 }

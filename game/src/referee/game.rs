@@ -5,7 +5,7 @@ use kiebitz_hardware::Timestamp;
 use super::claims::Offered;
 use super::words::{index, move_of};
 use super::{Game, LineEntry, MIN_PLIES_FROM_POSITION, MIN_PLIES_WITHOUT_CLOCK, OpenGame, Referee};
-use crate::events::{Clock, CompletedBy, CorrectionReason, EventKind, time_text};
+use crate::events::{Clock, CompletedBy, CorrectionReason, EventKind, ExplainedEvent, time_text};
 use crate::position::{Orientation, Variant};
 
 impl Referee {
@@ -39,20 +39,21 @@ impl Referee {
         }
     }
 
-    /// Brings the published game up to the line, as far as the line counts.
-    pub(super) fn follow(&mut self, now: Timestamp, reason: CorrectionReason) {
+    /// Brings the published game up to the line, as far as the line counts. Returns the event that withdraws plies, if
+    /// there is one.
+    pub(super) fn follow(&mut self, now: Timestamp, reason: CorrectionReason) -> Option<&mut ExplainedEvent> {
         if self.game.as_ref().is_some_and(|game| game.ended) || self.start.is_none() {
-            return;
+            return None;
         }
         let counted = self.line.iter().take_while(|entry| self.counts(entry)).count();
         let standing_still = self.clock.connected && !self.clock.running && self.clock.stopped_at.is_some();
         if self.game.is_none() {
             if counted == 0 {
-                return;
+                return None;
             }
             self.begin(now);
         }
-        let Some(game) = &self.game else { return };
+        let game = self.game.as_ref()?;
         let same = |(old, new): &(&LineEntry, &LineEntry)| {
             old.ply.uci == new.ply.uci && old.reported_at == new.reported_at
         };
@@ -66,7 +67,7 @@ impl Referee {
             .get(common)
             .is_some_and(|entry| entry.settled.is_some() && !remembered);
         if standing_still && (certain || (common < game.published.len() && common >= counted)) {
-            return;
+            return None;
         }
         let replaced = game
             .published
@@ -75,14 +76,16 @@ impl Referee {
         for at in common..counted {
             // The game may end with one of them.
             if self.game().is_none() {
-                return;
+                return None;
             }
             let entry = self.line[at].clone();
             let replaces = replaced.clone().filter(|_| at == common);
             self.publish_ply(now, entry, replaces, reason);
         }
         if counted <= common {
-            self.withdraw_surplus(now, reason);
+            self.withdraw_surplus(now, reason)
+        } else {
+            None
         }
     }
 
@@ -127,7 +130,7 @@ impl Referee {
             goes_on_dead: false,
             pairing_asked: false,
         });
-        self.publish(now, None, event, None);
+        self.publish(now, event);
         self.close_questions_of_other_rounds(now);
     }
 
@@ -159,35 +162,47 @@ impl Referee {
             });
         }
         let number = ply.number;
-        self.publish(now, at, event, Some(ply));
+        let made = self.publish(now, event);
+        made.event.at = at;
+        made.ply = Some(ply);
         self.ask_for_pairing(now);
-        self.publish_marks(now, number, &entry);
+        self.publish_marks(now, number, &entry, None);
     }
 
-    /// Withdraws published plies beyond the end of the line.
-    pub(super) fn withdraw_surplus(&mut self, now: Timestamp, reason: CorrectionReason) {
+    /// Withdraws published plies beyond the end of the line. Returns the event that says so, if there are any.
+    pub(super) fn withdraw_surplus(
+        &mut self,
+        now: Timestamp,
+        reason: CorrectionReason,
+    ) -> Option<&mut ExplainedEvent> {
         let keep = self.line.len();
-        let Some(game) = &mut self.game else { return };
+        let game = self.game.as_mut()?;
         if game.ended || game.published.len() <= keep {
-            return;
+            return None;
         }
         let ply = game.published[keep].ply.number;
         game.keep(keep);
-        self.publish(now, None, EventKind::MoveRetracted { ply, reason }, None);
+        Some(self.publish(now, EventKind::MoveRetracted { ply, reason }))
     }
 
-    /// Marks a ply of the line as settled or completed, and publishes that if the ply is published.
-    pub(super) fn mark(&mut self, now: Timestamp, ply: u32, mark: impl Fn(&mut LineEntry)) {
+    /// Marks a ply of the line as settled, with these log-odds, or as completed, and publishes that if the ply is published.
+    pub(super) fn mark(
+        &mut self,
+        now: Timestamp,
+        ply: u32,
+        odds: Option<i64>,
+        mark: impl Fn(&mut LineEntry),
+    ) {
         let Some(entry) = self.line.get_mut(index(ply)) else {
             return;
         };
         mark(entry);
         let entry = entry.clone();
-        self.publish_marks(now, ply, &entry);
+        self.publish_marks(now, ply, &entry, odds);
     }
 
     /// Publishes that a ply was settled or completed, if that is not published yet.
-    fn publish_marks(&mut self, now: Timestamp, ply: u32, entry: &LineEntry) {
+    fn publish_marks(&mut self, now: Timestamp, ply: u32, entry: &LineEntry, odds: Option<i64>) {
         let Some(game) = &mut self.game else { return };
         let Some(known) = game
             .published
@@ -204,20 +219,16 @@ impl Referee {
         known.settled = entry.settled;
         known.completed = entry.completed;
         if let Some(by) = settled {
-            self.publish(now, None, EventKind::MoveSettled { ply, by }, None);
+            self.publish(now, EventKind::MoveSettled { ply, by }).odds = odds;
         }
         if let Some((by, clock, elapsed_ms)) = completed {
-            self.publish(
-                now,
-                None,
-                EventKind::MoveCompleted {
-                    ply,
-                    by,
-                    clock,
-                    elapsed_ms,
-                },
-                None,
-            );
+            let completed = EventKind::MoveCompleted {
+                ply,
+                by,
+                clock,
+                elapsed_ms,
+            };
+            self.publish(now, completed);
         }
         self.judge(now, ply, settled.is_some(), completed.is_some());
     }

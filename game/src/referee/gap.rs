@@ -22,7 +22,7 @@ impl Referee {
             from,
             to,
         };
-        self.publish(now, None, event, None);
+        self.publish(now, event);
         let played = match by {
             Recovery::Memory => changes > 0,
             // What was played comes as plies that are inferred, if anything was.

@@ -28,8 +28,8 @@ use crate::clock::{ClockChange, Side};
 use crate::command::CloseIncident;
 use crate::events::pairing::CountingGame;
 use crate::events::{
-    Clock, CompletedBy, CorrectionReason, DecidedBy, Decision, EndReason, EventKind, GameResult, Players,
-    Ply, SettledBy,
+    Clock, CompletedBy, CorrectionReason, DecidedBy, Decision, EndReason, EventKind, ExplainedEvent,
+    GameResult, Players, Ply, SettledBy,
 };
 use crate::laws::{DrawnStart, Regulations};
 use crate::model::Model;
@@ -42,30 +42,6 @@ pub use playing::Playing;
 pub(crate) use resumed::Resumed;
 use watch::{GameStatus, News, Watch};
 use words::index;
-
-/// One thing the referee publishes: the event, the game it belongs to, and when it happened on the board.
-#[derive(Debug, Clone)]
-pub(crate) struct Ruling {
-    /// When the input that decided it arrived.
-    pub ts: Timestamp,
-    /// When it happened on the board, where that is known.
-    pub at: Option<Timestamp>,
-    /// `None` outside a game.
-    pub game: Option<Game>,
-    /// The event.
-    pub event: EventKind,
-    /// The ply that a move's event is about, with its evidence.
-    pub ply: Option<Box<Ply>>,
-    /// The log-odds for it, in hundredths of a nat, where the tracker has settled or withdrawn a ply.
-    pub odds: Option<i64>,
-}
-
-/// The log-odds for a ply that the tracker has settled, and against one that it has withdrawn.
-#[derive(Debug, Default)]
-struct Odds {
-    settled: Option<i64>,
-    withdrawn: Option<i64>,
-}
 
 /// A game's number on its board and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,8 +66,6 @@ pub(crate) struct Referee {
     continues: Option<String>,
     /// The line as the tracker has it.
     line: Vec<LineEntry>,
-    /// The log-odds for what the tracker has just settled or withdrawn.
-    odds: Odds,
     /// How many games began on this board.
     games: u32,
     game: Option<OpenGame>,
@@ -108,7 +82,7 @@ pub(crate) struct Referee {
     clock: ClockState,
     white_side: Option<Side>,
     watch: Watch,
-    rulings: Vec<Ruling>,
+    events: Vec<ExplainedEvent>,
     /// When it was last found that something may have been played unwatched, if no ply that was watched since is beyond
     /// doubt.
     unwatched: Option<Timestamp>,
@@ -242,22 +216,6 @@ impl Referee {
 
     /// Takes in what the tracker found.
     pub(crate) fn handle(&mut self, now: Timestamp, finding: Finding) {
-        self.odds = match finding {
-            Finding::Settled { odds, .. } => Odds {
-                settled: odds,
-                withdrawn: None,
-            },
-            Finding::Retracted { odds, .. } => Odds {
-                settled: None,
-                withdrawn: odds,
-            },
-            _ => Odds::default(),
-        };
-        self.take_in(now, finding);
-        self.odds = Odds::default();
-    }
-
-    fn take_in(&mut self, now: Timestamp, finding: Finding) {
         let news = News::of(&finding, &self.line);
         match finding {
             Finding::Squares(snapshot) => {
@@ -278,21 +236,24 @@ impl Referee {
             Finding::Start(start) => self.start_set_up(now, start),
             Finding::Made(ply) => self.played(now, ply, CorrectionReason::MovedOn),
             Finding::Amended { ply, reason } => self.played(now, ply, reason),
-            Finding::Retracted { ply, reason, .. } => {
+            Finding::Retracted { ply, reason, odds } => {
                 self.line.truncate(index(ply));
                 // Kings on their way to the centre and pieces being set up were never a move, whether the clock runs or not.
-                if matches!(reason, CorrectionReason::Kings | CorrectionReason::SetUp) {
-                    self.withdraw_surplus(now, reason);
+                let withdrawal = if matches!(reason, CorrectionReason::Kings | CorrectionReason::SetUp) {
+                    self.withdraw_surplus(now, reason)
                 } else {
-                    self.follow(now, reason);
+                    self.follow(now, reason)
+                };
+                if let Some(withdrawal) = withdrawal {
+                    withdrawal.odds = odds;
                 }
             }
-            Finding::Settled { ply, by, .. } => {
+            Finding::Settled { ply, by, odds } => {
                 if let Some(entry) = self.line.get(index(ply)).filter(|_| by != SettledBy::Shape) {
                     let watched_since = |gap: Timestamp| !entry.ply.inferred && entry.reported_at >= gap;
                     self.unwatched = self.unwatched.filter(|gap| !watched_since(*gap));
                 }
-                self.mark(now, ply, |entry| entry.settled = Some(by));
+                self.mark(now, ply, odds, |entry| entry.settled = Some(by));
             }
             Finding::Completed {
                 ply,
@@ -301,7 +262,7 @@ impl Referee {
                 elapsed,
             } => {
                 let elapsed = elapsed.and_then(|e| u64::try_from(e.as_millis()).ok());
-                self.mark(now, ply, |entry| {
+                self.mark(now, ply, None, |entry| {
                     entry.completed = Some((by, clock.map(Clock::from), elapsed))
                 });
                 let published = self.game.as_ref().map_or(0, |game| game.published.len());
@@ -331,7 +292,7 @@ impl Referee {
     fn white_side_found(&mut self, now: Timestamp, white_side: Side) {
         let news = self.white_side.replace(white_side) != Some(white_side);
         if news && self.game().is_some() {
-            self.publish(now, None, EventKind::ClockSides { white_side }, None);
+            self.publish(now, EventKind::ClockSides { white_side });
         }
     }
 
@@ -369,14 +330,14 @@ impl Referee {
     fn close_incident(&mut self, now: Timestamp, by: &str, close: &CloseIncident) {
         let decision = self.decision(now, by);
         for (ts, event) in self.watch.decide(now, decision, close) {
-            self.publish(ts, None, event, None);
+            self.publish(ts, event);
         }
     }
 
     /// The arbiter has set the position or the moves.
     fn board_is_set(&mut self, now: Timestamp) {
         for (ts, event) in self.watch.set_by_arbiter(now) {
-            self.publish(ts, None, event, None);
+            self.publish(ts, event);
         }
     }
 
@@ -398,7 +359,7 @@ impl Referee {
             face: self.watch.face(),
         };
         for (ts, event) in self.watch.handle(&status, news) {
-            self.publish(ts, None, event, None);
+            self.publish(ts, event);
         }
     }
 
@@ -408,35 +369,25 @@ impl Referee {
         self.game.as_ref().filter(|game| !game.ended).map(|game| &game.id)
     }
 
-    /// The rulings since the last call, in order.
-    pub(crate) fn take_rulings(&mut self) -> Vec<Ruling> {
-        std::mem::take(&mut self.rulings)
+    /// The events since the last call, in order. They are not numbered yet.
+    pub(crate) fn take_events(&mut self) -> Vec<ExplainedEvent> {
+        core::mem::take(&mut self.events)
     }
 
-    fn publish(&mut self, ts: Timestamp, at: Option<Timestamp>, event: EventKind, ply: Option<Box<Ply>>) {
+    /// Publishes an event of the current game. Returns it, so that the caller can add what else is known of it.
+    fn publish(&mut self, ts: Timestamp, kind: EventKind) -> &mut ExplainedEvent {
         // What boards and clocks do after the end is no part of the game.
         let of_line = matches!(
-            event,
+            kind,
             EventKind::ClockConnected {}
                 | EventKind::ClockDisconnected {}
                 | EventKind::ClockBatteryLow {}
                 | EventKind::BoardRecovered { .. }
         );
         let game = self.game.as_ref().filter(|game| !(of_line && game.ended));
-        let game = game.map(|game| game.id.clone());
-        let odds = match event {
-            EventKind::MoveSettled { .. } => self.odds.settled,
-            EventKind::MoveRetracted { .. } => self.odds.withdrawn,
-            _ => None,
-        };
-        self.rulings.push(Ruling {
-            ts,
-            at,
-            game,
-            event,
-            ply,
-            odds,
-        });
+        let game = game.map(|game| game.id.id.as_str());
+        let event = ExplainedEvent::new(ts, &self.board, game, kind);
+        self.events.push_mut(event)
     }
 
     /// The line goes on, or goes another way, with this ply.
@@ -550,7 +501,7 @@ impl Referee {
             }
             ClockChange::Pressed(_) => return,
         };
-        self.publish(now, None, event, None);
+        self.publish(now, event);
     }
 
     /// The board shows a result. Where it showed another one before, the kings have been put right.
@@ -587,7 +538,7 @@ impl Referee {
             end_certain: !(self.unwatched.is_some() && verdict.by == DecidedBy::Board),
             decided_by: verdict.decided.as_ref().map(|decided| decided.by.clone()),
         };
-        self.publish(now, at, event, None);
+        self.publish(now, event).event.at = at;
         self.unsearched = None;
         if let Some(game) = &mut self.game {
             game.ended = true;

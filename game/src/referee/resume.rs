@@ -153,10 +153,9 @@ mod tests {
     use super::*;
     use crate::clock::ClockChange;
     use crate::events::CompletedBy;
-    use crate::events::{Event, EventKind, ResumableGame};
+    use crate::events::{Event, EventKind, ExplainedEvent, ResumableGame};
     use crate::laws::{Regulations, Rules};
     use crate::position::{State, Variant};
-    use crate::referee::Ruling;
     use crate::referee::tests::table::Table;
     use crate::tracker::{Finding, Start};
 
@@ -193,13 +192,13 @@ mod tests {
         let now = Timestamp::from_micros(1_795_269_600_000_000);
         let mut opened_and_closed = |turned| {
             referee.handle(now, start(turned));
-            let rulings = referee.take_rulings();
-            let number = |ruling: &Ruling| match &ruling.event {
+            let events = referee.take_events();
+            let number = |said: &ExplainedEvent| match &said.event.kind {
                 EventKind::IncidentClosed { incident, .. } => Some(-(*incident as i64)),
                 EventKind::IncidentOpened(incident) => Some(incident.incident as i64),
                 _ => None,
             };
-            rulings.iter().filter_map(number).collect::<Vec<i64>>()
+            events.iter().filter_map(number).collect::<Vec<i64>>()
         };
         assert_eq!(opened_and_closed(true), [-7, -8], "the board is turned as before");
         assert_eq!(opened_and_closed(false), [-9]);
@@ -207,8 +206,8 @@ mod tests {
     }
 
     fn made(table: &mut Table) -> Vec<String> {
-        let rulings = table.referee.take_rulings().into_iter();
-        let made = rulings.filter_map(|ruling| match ruling.event {
+        let events = table.referee.take_events().into_iter();
+        let made = events.filter_map(|said| match said.event.kind {
             EventKind::MoveMade(made) => made.san,
             _ => None,
         });

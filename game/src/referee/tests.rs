@@ -13,8 +13,8 @@ use table::{STANDARD, Table};
 
 /// How many moves were published since the last call.
 fn moves_made(table: &mut Table) -> usize {
-    let rulings = table.referee.take_rulings().into_iter();
-    let made = rulings.filter(|ruling| matches!(ruling.event, EventKind::MoveMade(_)));
+    let events = table.referee.take_events().into_iter();
+    let made = events.filter(|said| matches!(said.event.kind, EventKind::MoveMade(_)));
     made.count()
 }
 
@@ -22,10 +22,10 @@ fn moves_made(table: &mut Table) -> usize {
 fn whites_side_of_the_clock_is_told_when_a_press_shows_it() {
     let mut table = Table::new(Edition::Fide2023);
     let sides = |table: &mut Table| {
-        let rulings = table.referee.take_rulings().into_iter();
-        let sides = rulings.filter_map(|ruling| match ruling.event {
+        let events = table.referee.take_events().into_iter();
+        let sides = events.filter_map(|said| match said.event.kind {
             EventKind::GameStarted { white_side, .. } => Some((white_side, false)),
-            EventKind::ClockSides { white_side } => Some((Some(white_side), ruling.game.is_some())),
+            EventKind::ClockSides { white_side } => Some((Some(white_side), said.event.game.is_some())),
             _ => None,
         });
         sides.collect::<Vec<_>>()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::capture::LineMode;
+use kiebitz_hardware::capture::{Content, Direction, LineMode};
 use kiebitz_hardware::port::Candidate;
 use tokio::sync::mpsc::{Sender, channel};
 
@@ -12,7 +12,7 @@ use super::report::PortReport;
 use super::text;
 use super::trouble::TroubleReport;
 use crate::config::Config;
-use crate::port::{Port, PortInput, PortOrder};
+use crate::port::{Port, PortOrder};
 use crate::system_time::LiveTime;
 
 /// The state of a port, and what has changed.
@@ -79,12 +79,12 @@ impl PortTask {
                 Some(((), input)) = received.recv() => Some(input),
                 () = self.time.until(due) => None,
             };
-            let trouble = match input {
-                Some(PortInput::Refused(error)) => Some(PortReport::of(&self.candidate).refused(&error)),
-                Some(PortInput::Closed(reason)) => opened
+            let trouble = match input.transpose() {
+                Err(error) => Some(PortReport::of(&self.candidate).refused(&error)),
+                Ok(Some(Content::Closed { reason })) => opened
                     .as_ref()
                     .map(|opened| self.lost(&opened.inspection, TroubleReport::gone(&reason))),
-                input => match self.handle(input, &mut opened, &port).await? {
+                Ok(input) => match self.handle(input, &mut opened, &port).await? {
                     StepOutcome::Nothing => continue,
                     StepOutcome::Settled if follow => continue,
                     StepOutcome::Settled => return Ok(()),
@@ -107,12 +107,12 @@ impl PortTask {
     /// Handles an input of an open port, or that time has passed (`None`).
     async fn handle(
         &self,
-        input: Option<PortInput>,
+        input: Option<Content>,
         opened: &mut Option<OpenPort>,
         port: &Port,
     ) -> Result<StepOutcome, UpdatesClosed> {
         let now = self.time.now();
-        if let Some(PortInput::Opened) = input {
+        if let Some(Content::Opened) = input {
             *opened = Some(OpenPort {
                 inspection: Inspection::open(now, self.candidate.kind, self.mode),
                 reported: false,
@@ -122,10 +122,11 @@ impl PortTask {
             return Ok(StepOutcome::Nothing);
         };
         inspection.handle_deadline(now);
-        match input {
-            Some(PortInput::Received(bytes)) => inspection.handle_bytes(now, &bytes),
-            Some(PortInput::Written(bytes)) => inspection.handle_sent(now, &bytes),
-            _ => {}
+        if let Some(Content::Bytes { direction, bytes }) = input {
+            match direction {
+                Direction::Inbound => inspection.handle_bytes(now, &bytes),
+                Direction::Outbound => inspection.handle_sent(now, &bytes),
+            }
         }
         while let Some(bytes) = inspection.poll_transmit(now) {
             port.order(PortOrder::Write(bytes));

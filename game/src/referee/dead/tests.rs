@@ -27,13 +27,13 @@ fn rushes(table: &mut Table, names: &str) {
 
 /// The end of the game with the ply after which it was over, found by its time, and what was taken back.
 fn end(table: &mut Table, made: &[kiebitz_hardware::Timestamp]) -> (Option<usize>, Vec<String>) {
-    let rulings = table.referee.take_rulings();
-    let end = rulings
+    let events = table.referee.take_events();
+    let end = events
         .iter()
-        .find(|ruling| matches!(ruling.event, EventKind::GameEnded { .. }));
-    let at = end.map(|ruling| ruling.at.unwrap_or(ruling.ts));
+        .find(|said| matches!(said.event.kind, EventKind::GameEnded { .. }));
+    let at = end.map(|said| said.event.at.unwrap_or(said.event.ts));
     let ply = at.and_then(|at| made.iter().position(|made| *made == at));
-    let said = rulings.iter().filter_map(|ruling| match &ruling.event {
+    let said = events.iter().filter_map(|said| match &said.event.kind {
         EventKind::GameEnded {
             reason, confirmed, ..
         } => Some(format!("{reason} {confirmed}")),

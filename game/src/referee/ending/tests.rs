@@ -34,7 +34,7 @@ fn what_comes_after_mate_changes_nothing() {
     table.plays("f3 e5 g4").makes("Qh4#");
     let made = table.now;
     table.passes(2).settles();
-    let ended = table.referee.take_rulings().pop().expect("the end");
+    let ended = table.referee.take_events().pop().expect("the end").event;
     assert_eq!((ended.at, ended.ts), (Some(made), table.now));
     table.shows(WHITE_WINS).makes("a2a3").settles();
     for reason in ["flag", "resignation", "agreement"] {
@@ -249,7 +249,7 @@ fn a_reply_to_the_end_is_no_part_of_the_game() {
     let odds = Some(1000);
     table.finds(Finding::Settled { ply, by, odds });
     // What speaks for the end does not speak against the reply.
-    let odds: Vec<_> = table.referee.rulings.iter().map(|ruling| ruling.odds).collect();
+    let odds: Vec<_> = table.referee.events.iter().map(|said| said.odds).collect();
     assert_eq!(odds, [Some(1000), None, None, None, None]);
     let said = table.published();
     assert_eq!(

@@ -6,8 +6,8 @@ use shakmaty::ByColor;
 use super::moves::{Moves, uci};
 use super::{Seats, WhichGame};
 use crate::events::{
-    CompletedBy, CorrectionReason, DecidedBy, Decision, EndReason, EventKind, GameResult, Players, Ply,
-    SettledBy,
+    CompletedBy, CorrectionReason, DecidedBy, Decision, EndReason, EventKind, ExplainedEvent, GameResult,
+    Players, Ply, SettledBy,
 };
 use crate::laws::{Mode, TimeControl};
 use crate::position::State;
@@ -15,7 +15,7 @@ use crate::referee::claims::Offered;
 use crate::referee::history::Placed;
 use crate::referee::watch::News;
 use crate::referee::words::move_of;
-use crate::referee::{LineEntry, Referee, Ruling, Verdict};
+use crate::referee::{LineEntry, Referee, Verdict};
 
 impl Referee {
     pub(super) fn set_players(
@@ -354,16 +354,10 @@ impl Referee {
         self.publish_for(now, which, event);
     }
 
-    fn publish_for(&mut self, now: Timestamp, which: WhichGame, event: EventKind) {
-        let game = self.game_of(which).map(|game| game.id.clone());
-        self.rulings.push(Ruling {
-            ts: now,
-            at: None,
-            game,
-            event,
-            ply: None,
-            odds: None,
-        });
+    fn publish_for(&mut self, now: Timestamp, which: WhichGame, kind: EventKind) {
+        let game = self.game_of(which).map(|game| game.id.id.as_str());
+        let event = ExplainedEvent::new(now, &self.board, game, kind);
+        self.events.push(event);
     }
 }
 

@@ -553,8 +553,8 @@ fn a_draw_agreed_before_the_events_limit_is_told() {
     table.referee.regulations.no_draw_before_move = Some(30);
     table.plays("e4 e5").shows(shakmaty::KnownOutcome::Draw);
     let incidents = |table: &mut Table| {
-        let rulings = table.referee.take_rulings().into_iter();
-        let short = rulings.filter_map(|ruling| match ruling.event {
+        let events = table.referee.take_events().into_iter();
+        let short = events.filter_map(|said| match said.event.kind {
             EventKind::IncidentOpened(incident) => {
                 Some(format!("{} ({})", incident.advice, incident.article))
             }
@@ -601,13 +601,9 @@ fn an_earlier_game_is_corrected_like_the_last_one() {
     ] {
         table.referee.recall(Some(&game));
         assert_eq!(table.command(&format!(r#"{fields},"game":"{id}""#)), "");
-        let rulings = table.referee.take_rulings();
-        assert!(
-            rulings
-                .iter()
-                .all(|ruling| ruling.game.as_ref().map(|game| &game.id) == Some(id))
-        );
-        table.referee.rulings = rulings;
+        let events = table.referee.take_events();
+        assert!(events.iter().all(|said| said.event.game.as_ref() == Some(id)));
+        table.referee.events = events;
         assert_eq!(table.published(), [published]);
     }
     assert_eq!(
@@ -626,9 +622,9 @@ fn a_table_without_a_game_gets_a_result() {
         table.command(r#""do":"set_result","round":2,"table":9,"result":"+/-""#),
         ""
     );
-    let rulings = table.referee.take_rulings();
-    assert!(rulings.iter().all(|ruling| ruling.game.is_none()), "of no game");
-    table.referee.rulings = rulings;
+    let events = table.referee.take_events();
+    assert!(events.iter().all(|said| said.event.game.is_none()), "of no game");
+    table.referee.events = events;
     assert_eq!(table.published(), ["round 2, table 9: 1-0 default by arbiter"]);
 }
 

@@ -15,7 +15,7 @@ fn played() -> Table {
     table.command(ROUND_3);
     table.plays(TWELVE_PLIES);
     sets_up(&mut table);
-    table.referee.take_rulings();
+    table.referee.take_events();
     table
 }
 
@@ -25,8 +25,8 @@ fn sets_up(table: &mut Table) {
 
 /// What was asked and answered since the last call.
 fn questions(table: &mut Table) -> Vec<String> {
-    let rulings = table.referee.take_rulings().into_iter();
-    let questions = rulings.filter_map(|ruling| match ruling.event {
+    let events = table.referee.take_events().into_iter();
+    let questions = events.filter_map(|said| match said.event.kind {
         EventKind::IncidentOpened(incident) if incident.kind == IncidentKind::SecondGame => {
             let values: &BTreeMap<_, _> = &incident.evidence.values;
             let place = (&values["round"], &values["table"], &values["second"]);
@@ -68,7 +68,7 @@ fn a_second_game_is_asked_about_once_both_have_played_a_little() {
 fn a_replay_gets_the_players_of_the_game_that_it_replaces() {
     let mut table = played();
     table.plays(TWELVE_PLIES);
-    table.referee.take_rulings();
+    table.referee.take_events();
     table.command(r#""do":"assign_game","round":3,"table":7"#);
     assert_eq!(
         table.published(),
@@ -103,7 +103,7 @@ fn a_replay_gets_corrected_names() {
     ));
     table.referee.recall(None);
     table.plays("Nf3 Nc6 Bc4 Bc5 c3 Nf6 d3 d6");
-    table.referee.take_rulings();
+    table.referee.take_events();
     table.command(r#""do":"assign_game","round":3,"table":7"#);
     assert_eq!(table.published(), ["arbiter: \"Adler-Meier\"-\"Berg\", assigned"]);
 }

@@ -10,11 +10,12 @@ use shakmaty::{CastlingMode, Color, KnownOutcome};
 
 use crate::command::Command;
 use crate::events::{
-    CompletedBy, CorrectionReason, EndReason, Event, EventKind, Evidence, Grounds, Ply, SettledBy,
+    CompletedBy, CorrectionReason, EndReason, Event, EventKind, Evidence, ExplainedEvent, Grounds, Ply,
+    SettledBy,
 };
 use crate::laws::{Edition, Mode, Regulations, Rules};
 use crate::position::{State, Variant};
-use crate::referee::{Referee, Ruling};
+use crate::referee::Referee;
 use crate::tracker::{Finding, Start};
 
 pub(in crate::referee) struct Table {
@@ -264,9 +265,9 @@ impl Table {
 
     /// The events since the last call, as a journal has them.
     pub(in crate::referee) fn journaled(&mut self) -> Vec<Event> {
-        let rulings = self.referee.take_rulings();
-        let event = |ruling: Ruling| {
-            let mut event = serde_json::to_value(&ruling.event).expect("JSON");
+        let events = self.referee.take_events();
+        let event = |said: ExplainedEvent| {
+            let mut event = serde_json::to_value(&said.event.kind).expect("JSON");
             let head = json!({
                 "v": 1, "stream": "live", "seq": 1, "ts": "2026-11-21T14:03:07.412345Z", "board": "b",
                 "game": "2026-11-21-b-1",
@@ -276,15 +277,15 @@ impl Table {
             }
             serde_json::from_value(event).expect("an event")
         };
-        rulings.into_iter().map(event).collect()
+        events.into_iter().map(event).collect()
     }
 
     /// The events since the last call in short, without moves that were just made, settled and completed.
     pub(in crate::referee) fn published(&mut self) -> Vec<String> {
-        let rulings = self.referee.take_rulings();
-        rulings
+        let events = self.referee.take_events();
+        events
             .into_iter()
-            .filter_map(|ruling| short(ruling.event))
+            .filter_map(|said| short(said.event.kind))
             .collect()
     }
 }

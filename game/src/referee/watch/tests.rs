@@ -75,7 +75,7 @@ fn changes(table: &mut Table, before: &Board, after: &Board) {
 /// The events since the last call about incidents of that kind: "void 1" for a case and a number
 /// of moves or an offence, "-restored" when it is closed.
 fn reports(table: &mut Table, kind: &str) -> Vec<String> {
-    let rulings = table.referee.take_rulings();
+    let events = table.referee.take_events();
     let short = |event: &EventKind| match event {
         EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident)
             if incident.kind.as_str() == kind =>
@@ -97,7 +97,7 @@ fn reports(table: &mut Table, kind: &str) -> Vec<String> {
         }),
         _ => None,
     };
-    rulings.iter().filter_map(|ruling| short(&ruling.event)).collect()
+    events.iter().filter_map(|said| short(&said.event.kind)).collect()
 }
 
 /// Applies all events to the incidents, as a journal does.

@@ -30,7 +30,7 @@ fn table(edition: Edition, white_s: u64, black_s: u64) -> Table {
 
 /// What became of the claims, in short.
 fn incidents(table: &mut Table) -> Vec<String> {
-    let rulings = table.referee.take_rulings();
+    let events = table.referee.take_events();
     let of_claim = |kind| matches!(kind, IncidentKind::DrawClaimed | IncidentKind::TwoMinuteClaim);
     let short = |event: EventKind| match event {
         EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident)
@@ -53,9 +53,9 @@ fn incidents(table: &mut Table) -> Vec<String> {
         )),
         _ => None,
     };
-    rulings
+    events
         .into_iter()
-        .filter_map(|ruling| short(ruling.event))
+        .filter_map(|said| short(said.event.kind))
         .collect()
 }
 
@@ -64,7 +64,7 @@ fn incidents(table: &mut Table) -> Vec<String> {
 fn a_right_claim_is_borne_out_by_the_record_and_draws() {
     let mut table = Table::new(Edition::Fide2023);
     table.repeats(KNIGHTS, 2);
-    table.referee.take_rulings();
+    table.referee.take_events();
     let note = table.command(r#""do":"claim","kind":"threefold""#);
     assert_eq!(
         note,
@@ -132,7 +132,7 @@ fn a_wrong_claim_costs_what_the_edition_says() {
     ] {
         let mut table = table(edition, 240, 300);
         table.referee.regulations.rules = rules(edition, mode, true);
-        table.referee.take_rulings();
+        table.referee.take_events();
         let note = table.command(r#""do":"claim","kind":"threefold","color":"white","intended":"f3g1""#);
         assert!(
             note.contains("after Ng1. In the record it has stood not at all before that. By the record"),
@@ -216,7 +216,7 @@ fn the_two_minute_claim_has_what_the_arbiter_needs() {
         (Edition::Fide2023, "III.5, III.4, III.2", "decide_or_increment"),
     ] {
         let mut table = table(edition, 83, 451);
-        table.referee.take_rulings();
+        table.referee.take_events();
         let note = table.command(r#""do":"claim","kind":"quickplay""#);
         assert!(note.contains("White has 0:01:23 left."), "{note}");
         assert!(
@@ -241,7 +241,7 @@ fn the_two_minute_claim_has_what_the_arbiter_needs() {
         // The flag falls, and the arbiter decides only then.
         let number = table.referee.watch.claim(None).map(|claim| claim.incident);
         table.command(r#""do":"set_result","result":"0-1","reason":"flag""#);
-        table.referee.take_rulings();
+        table.referee.take_events();
         let number = number.expect("it was postponed, and is open");
         table.command(&format!(
             r#""do":"decide_claim","ruling":"accept","incident":{number}"#

@@ -139,9 +139,9 @@ fn a_jolted_table_is_told_until_it_is_put_right() {
         }
         _ => None,
     };
-    let mut rulings = table.referee.take_rulings();
-    rulings.retain(|ruling| is_about(&ruling.event, "displaced_pieces"));
-    let left: Vec<usize> = rulings.iter().filter_map(|ruling| wrong(&ruling.event)).collect();
+    let mut events = table.referee.take_events();
+    events.retain(|said| is_about(&said.event.kind, "displaced_pieces"));
+    let left: Vec<usize> = events.iter().filter_map(|said| wrong(&said.event.kind)).collect();
     assert_eq!(left, [8, 2, 0]);
 }
 

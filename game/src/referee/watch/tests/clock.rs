@@ -32,8 +32,8 @@ fn plays(increment: u64, gap_after: Option<usize>) -> Vec<String> {
             table.passes(120);
         }
     }
-    let rulings = table.referee.take_rulings();
-    rulings.iter().filter_map(|ruling| short(&ruling.event)).collect()
+    let events = table.referee.take_events();
+    events.iter().filter_map(|said| short(&said.event.kind)).collect()
 }
 
 /// What is reported of the clock: how, and how many moves of each lack their increments.
@@ -122,8 +122,8 @@ fn told(clock: &Clockwork, thinks: fn(usize) -> u64) -> Vec<String> {
         reads(&mut table, left.white, left.black, Some(!color));
         table.completes_after(table.last(), took);
     }
-    let rulings = table.referee.take_rulings();
-    let lacks = rulings.iter().filter_map(|ruling| match &ruling.event {
+    let events = table.referee.take_events();
+    let lacks = events.iter().filter_map(|said| match &said.event.kind {
         EventKind::IncidentOpened(incident) => {
             let case = incident.case.strip_prefix("clock_inconsistent.")?;
             let amount = incident.evidence.values.get("amount")?.as_str()?;

@@ -87,9 +87,9 @@ fn the_opponents_period_does_not_end() {
     reads(&mut table, 1800, 1801, Some(Color::White));
     let opened: Vec<Option<Color>> = table
         .referee
-        .take_rulings()
+        .take_events()
         .into_iter()
-        .filter_map(|ruling| match ruling.event {
+        .filter_map(|said| match said.event.kind {
             EventKind::IncidentOpened(incident) if incident.kind.as_str() == "flag_fall" => {
                 Some(incident.color)
             }

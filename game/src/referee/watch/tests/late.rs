@@ -110,7 +110,7 @@ fn articles_of_each_edition() {
     let articles = |edition: Edition| {
         let mut table = ready(edition, Some("30 min"));
         table.passes(ROUND + 1800);
-        let rulings = table.referee.take_rulings();
+        let events = table.referee.take_events();
         let incident = |event: &EventKind| match event {
             EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
                 assert_eq!(incident.edition, edition);
@@ -118,7 +118,7 @@ fn articles_of_each_edition() {
             }
             _ => None,
         };
-        let found = rulings.iter().filter_map(|ruling| incident(&ruling.event));
+        let found = events.iter().filter_map(|said| incident(&said.event.kind));
         found.collect::<Vec<(Severity, String)>>()
     };
     for (edition, stands, passed) in [
@@ -147,12 +147,12 @@ fn a_first_move_that_is_missing_after_the_default_time_asks_for_that_player() {
     table.passes(15 * 60 - 1);
     assert_eq!(late(&mut table), NOTHING);
     table.passes(1);
-    let rulings = table.referee.take_rulings();
-    let [ruling] = rulings.as_slice() else {
-        panic!("one incident: {rulings:?}")
+    let events = table.referee.take_events();
+    let [said] = events.as_slice() else {
+        panic!("one incident: {events:?}")
     };
-    let EventKind::IncidentOpened(incident) = &ruling.event else {
-        panic!("an incident: {ruling:?}")
+    let EventKind::IncidentOpened(incident) = &said.event.kind else {
+        panic!("an incident: {said:?}")
     };
     assert_eq!(incident.case, "late_start.no_first_move");
     assert_eq!((incident.color, incident.ply), (Some(Color::White), Some(1)));
@@ -160,7 +160,7 @@ fn a_first_move_that_is_missing_after_the_default_time_asks_for_that_player() {
         (incident.severity, incident.article.as_str()),
         (Severity::Hint, "6.7.1")
     );
-    assert!(ruling.game.is_some());
+    assert!(said.event.game.is_some());
     table.plays("e4");
     assert_eq!(late(&mut table), ["-passed"]);
     // Black's clock runs from now on.
@@ -375,7 +375,7 @@ fn a_restart_within_the_round_goes_on() {
 
         let now = at(&table, 20);
         let mut again = Table::new(Edition::Fide2023);
-        again.referee.take_rulings();
+        again.referee.take_events();
         again.referee = crate::referee::Referee::new("board-1", regulations);
         again.referee.resume_incidents(&incidents);
         again.now = now;
@@ -411,9 +411,9 @@ fn a_start_in_the_middle_of_the_round_claims_nothing_of_before() {
 fn default_time_is_told_in_minutes() {
     let mut table = ready(Edition::Fide2023, Some("30 min"));
     table.passes(ROUND + 1800);
-    let rulings = table.referee.take_rulings();
-    let EventKind::IncidentUpdated(incident) = &rulings.last().expect("an update").event else {
-        panic!("an update: {rulings:?}")
+    let events = table.referee.take_events();
+    let EventKind::IncidentUpdated(incident) = &events.last().expect("an update").event.kind else {
+        panic!("an update: {events:?}")
     };
     assert_eq!((incident.color, incident.ply), (None, Some(0)));
     let values = &incident.evidence.values;

@@ -37,10 +37,10 @@ fn a_record_that_misses_a_move_is_told_and_accuses_nobody() {
     table.passes(5);
     table.finds(Finding::Clock(ClockChange::Pressed(Side::Left)));
     table.passes(20);
-    let rulings = table.referee.take_rulings();
-    let opened: Vec<&str> = rulings
+    let events = table.referee.take_events();
+    let opened: Vec<&str> = events
         .iter()
-        .filter_map(|ruling| match &ruling.event {
+        .filter_map(|said| match &said.event.kind {
             EventKind::IncidentOpened(incident) => Some(incident.kind.as_str()),
             _ => None,
         })
@@ -106,8 +106,8 @@ fn a_piece_that_is_missing_since_before_a_reply_was_not_displaced() {
     table.passes(5);
     changes(&mut table, &gone, &replied);
     table.passes(10);
-    let rulings = table.referee.take_rulings();
-    let opened = rulings.iter().filter_map(|ruling| match &ruling.event {
+    let events = table.referee.take_events();
+    let opened = events.iter().filter_map(|said| match &said.event.kind {
         EventKind::IncidentOpened(incident) => Some(incident.kind.as_str()),
         _ => None,
     });
