@@ -78,7 +78,7 @@ fn followed_until(events: &[Event]) -> usize {
         EventKind::BoardDisconnected { .. } => Some(at),
         _ => None,
     });
-    gap.unwrap_or(events.len().saturating_sub(1))
+    gap.unwrap_or_else(|| events.len().saturating_sub(1))
 }
 
 impl Board {

@@ -75,9 +75,7 @@ impl Referee {
             .map(|entry| entry.ply.uci.map(|uci| uci.to_string()));
         for at in common..counted {
             // The game may end with one of them.
-            if self.game().is_none() {
-                return None;
-            }
+            self.game()?;
             let entry = self.line[at].clone();
             let replaces = replaced.clone().filter(|_| at == common);
             self.publish_ply(now, entry, replaces, reason);
