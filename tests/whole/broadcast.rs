@@ -93,7 +93,7 @@ impl Hall {
 }
 
 fn asks(folder: &Path, config: &str, args: &[&str]) -> String {
-    let output = Command::new(crate::KIEBITZ)
+    let output = Command::new(crate::program())
         .args(args)
         .args(["--config", config])
         .current_dir(folder)

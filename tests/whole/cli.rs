@@ -9,7 +9,7 @@ pub(crate) const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src
 
 /// The program, away from the settings of whoever runs the tests.
 pub(crate) fn kiebitz<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
-    let mut command = Command::new(crate::KIEBITZ);
+    let mut command = Command::new(crate::program());
     command
         .args(args)
         .env("TZ", "UTC")

@@ -43,7 +43,7 @@ fn events(board: &Handbook) -> Vec<Value> {
     std::fs::create_dir_all(&directory).expect("a scratch directory");
     let file = directory.join(format!("{}.pcapng", board.name));
     std::fs::write(&file, room.recorded()).expect("a capture");
-    let output = Command::new(crate::KIEBITZ)
+    let output = Command::new(crate::program())
         .args(["replay", "--json", "--time-control", "90+30"])
         .arg(&file)
         .output()

@@ -28,7 +28,7 @@ fn written(name: &str, text: &str) -> PathBuf {
 }
 
 fn run(print: &[&str], commands: &Path) -> Output {
-    let mut kiebitz = Command::new(crate::KIEBITZ);
+    let mut kiebitz = Command::new(crate::program());
     kiebitz.arg("replay").args(print).arg("--commands").arg(commands);
     kiebitz
         .arg(CAPTURE)
@@ -206,7 +206,7 @@ fn a_file_that_holds_no_commands_is_refused() {
     assert!(errors.starts_with(&place), "{errors}");
     assert!(output.stdout.is_empty());
 
-    let output = Command::new(crate::KIEBITZ)
+    let output = Command::new(crate::program())
         .args(["replay", CAPTURE, CAPTURE, "--commands"])
         .arg(file("two.jsonl", &[PLAYERS]))
         .output()
@@ -247,7 +247,7 @@ fn an_illegal_move_that_is_decided_at_once_is_reported_once() {
     let command = "{\"id\":\"1\",\"do\":\"close_incident\",\"incident\":1,\"decision\":\"two minutes\",\
                    \"board\":\"board-1\",\"at\":\"2026-11-21T14:00:11.400Z\"}\n";
     let commands = written("at_once", command);
-    let output = Command::new(crate::KIEBITZ)
+    let output = Command::new(crate::program())
         .args(["replay", "--json", "--commands"])
         .arg(&commands)
         .arg(capture)

@@ -29,7 +29,7 @@ const EMULATE: [&str; 9] = [
 
 /// The line that `kiebitz user` writes.
 pub(crate) fn user(name: &str, role: &str, password: &str) -> String {
-    let mut child = Command::new(crate::KIEBITZ)
+    let mut child = Command::new(crate::program())
         .args(["user", "--role", role, name])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -336,7 +336,7 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
     assert_eq!(arbiter.log_in("meier", "rook-on-a1").await, 429);
     drop(players);
     daemon.stop();
-    let exported = Command::new(crate::KIEBITZ)
+    let exported = Command::new(crate::program())
         .args(["export", "--config", "kiebitz.toml"])
         .current_dir(folder)
         .output()
@@ -366,7 +366,7 @@ impl Drop for Demo {
 /// Who tries kiebitz out judges an illegal move.
 #[tokio::test]
 async fn the_demo_has_an_illegal_move_to_judge() {
-    let mut demo = Command::new(crate::KIEBITZ)
+    let mut demo = Command::new(crate::program())
         .args(["demo", "--speed", "max", "--wait"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -29,7 +29,7 @@ struct Emulation {
 impl Emulation {
     fn start(name: &str, args: &[&str]) -> Self {
         let links = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulate").join(name);
-        let mut child = Command::new(crate::KIEBITZ)
+        let mut child = Command::new(crate::program())
             .arg("emulate")
             .args(args)
             .arg("--links")
@@ -269,7 +269,7 @@ fn a_port_opened_again_says_nothing_old() {
 #[test]
 fn what_cannot_be_emulated_is_refused() {
     let run = |args: &[&str]| {
-        let output = Command::new(crate::KIEBITZ)
+        let output = Command::new(crate::program())
             .arg("emulate")
             .args(args)
             .stdin(Stdio::null())

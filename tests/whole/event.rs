@@ -33,7 +33,7 @@ impl Hall {
         } else {
             &["--config", "none.toml"]
         };
-        let output = Command::new(crate::KIEBITZ)
+        let output = Command::new(crate::program())
             .args(["event", "check"])
             .args(args)
             .args(config)

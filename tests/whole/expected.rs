@@ -85,7 +85,7 @@ impl Text {
 
     /// What the program prints now.
     pub(crate) fn printed(self) -> String {
-        let output = Command::new(crate::KIEBITZ)
+        let output = Command::new(crate::program())
             .args(self.args)
             .env("TZ", "UTC")
             .env_remove("KIEBITZ_LOG")

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// The events of a capture in the folder of captures, replayed with these options.
 fn events(capture: &str, options: &[&str]) -> Vec<Value> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures");
-    let output = Command::new(crate::KIEBITZ)
+    let output = Command::new(crate::program())
         .args(["replay", "--json"])
         .args(options)
         .arg(capture)

@@ -70,7 +70,7 @@ impl Kept {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Output {
-        Command::new(crate::KIEBITZ)
+        Command::new(crate::program())
             .args(args)
             .arg("--config")
             .arg(self.directory.join("kiebitz.toml"))

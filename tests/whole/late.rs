@@ -43,7 +43,7 @@ fn five_minutes_late(name: &str) -> PathBuf {
 }
 
 fn printed(arguments: &[&str], files: &[(&str, &Path)]) -> String {
-    let mut kiebitz = Command::new(crate::KIEBITZ);
+    let mut kiebitz = Command::new(crate::program());
     kiebitz.args(arguments).env("TZ", "UTC");
     for (option, path) in files {
         kiebitz

@@ -73,8 +73,28 @@ mod wall;
 #[cfg(unix)]
 mod watcher;
 
-/// The program. It is built for these tests under a name of its own: see Cargo.toml.
-const KIEBITZ: &str = env!("CARGO_BIN_EXE_kiebitz-tested");
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+/// The program, under its own name, which it knows other processes by. Cargo builds it for these tests under another one:
+/// see Cargo.toml.
+fn program() -> &'static Path {
+    static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("program");
+        fs::create_dir_all(&folder).expect("a folder");
+        // Each test may have a process of its own: what others run is replaced at once, or by itself.
+        let link = folder.join("kiebitz");
+        let new = folder.join(std::process::id().to_string());
+        let _ = fs::remove_file(&new);
+        fs::hard_link(env!("CARGO_BIN_EXE_kiebitz-tested"), &new).expect("a link to the program");
+        fs::rename(&new, &link).expect("the program under its name");
+        // Still there if both were the same file.
+        let _ = fs::remove_file(&new);
+        link
+    });
+    &PROGRAM
+}
 
 /// Whether tests take as long as they do before a release: `tests/run full`.
 fn is_full() -> bool {

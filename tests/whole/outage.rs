@@ -203,7 +203,7 @@ impl Program {
             .create(true)
             .open(directory.join("log"))
             .unwrap();
-        let child = Command::new(crate::KIEBITZ)
+        let child = Command::new(crate::program())
             .args(["run", "--config", "kiebitz.toml"])
             .current_dir(directory)
             .env_remove("KIEBITZ_LOG")

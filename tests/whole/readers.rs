@@ -24,7 +24,7 @@ fn games() -> String {
     let is_capture = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "pcapng");
     let mut captures: Vec<PathBuf> = captures.filter(is_capture).collect();
     captures.sort();
-    let output = Command::new(crate::KIEBITZ)
+    let output = Command::new(crate::program())
         .args(["replay", "--pgn"])
         .args(&captures)
         .stdin(Stdio::null())

@@ -16,7 +16,7 @@ fn program_prints_what_the_library_says() {
             continue;
         }
         captures += 1;
-        let replay = Command::new(crate::KIEBITZ)
+        let replay = Command::new(crate::program())
             .arg("replay")
             .arg(&path)
             .arg("--json")

@@ -10,7 +10,7 @@ use browser::Seen;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn kiebitz(args: &[&str]) -> Output {
-    Command::new(crate::KIEBITZ)
+    Command::new(crate::program())
         .args(args)
         .current_dir(ROOT)
         .env("TZ", "UTC")
@@ -338,7 +338,7 @@ fn game_let_go_on_is_found_whole_in_the_journal() {
     let settings = format!("[daemon]\nstate_directory = {:?}\n", state.display().to_string());
     std::fs::write(&config, settings).expect("a configuration");
     let file = kiebitz::replay::read_commands(reopened().as_ref()).expect("commands");
-    let replay = kiebitz::replay::Replay::open(DEMO.as_ref(), "live").expect("a capture");
+    let replay = kiebitz::replay::Replay::open(&Path::new(ROOT).join(DEMO), "live").expect("a capture");
     let mut replay = replay.with_commands(file.commands());
     let mut journal = kiebitz::journal::Journal::open(&state.join("journal.sqlite")).expect("a journal");
     while replay.next_at().is_some() {

@@ -97,7 +97,7 @@ async fn a_broker_that_takes_small_packets_only_gets_every_event() {
     let listener = Listener::with_login("listener", broker.address(), None, prefix).await;
     let url = format!("mqtt://{}", broker.address());
     let replayed = |args: &[&str]| {
-        let mut replay = Command::new(crate::KIEBITZ);
+        let mut replay = Command::new(crate::program());
         replay.arg("replay").arg(CAPTURE).args(args);
         let output = replay
             .env_remove("KIEBITZ_LOG")

@@ -32,7 +32,7 @@ impl Program {
             .append(true)
             .create(true)
             .open(directory.join("log"));
-        let child = Command::new(crate::KIEBITZ)
+        let child = Command::new(crate::program())
             .args(args)
             .current_dir(directory)
             .env_remove("KIEBITZ_LOG")

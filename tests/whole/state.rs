@@ -62,7 +62,7 @@ fn an_ordinary_user_keeps_and_finds_games_at_home() {
     let home = home();
     let home = home.path();
     // Where the tests are built may be closed to others.
-    std::fs::copy(crate::KIEBITZ, home.join("bin")).expect("room");
+    std::fs::copy(crate::program(), home.join("bin")).expect("room");
     let config = home.join("kiebitz.toml");
     std::fs::write(&config, "[ports]\nusb = false\n").expect("room");
     let config = config.to_str().expect("UTF-8");
@@ -97,7 +97,7 @@ fn an_ordinary_user_keeps_and_finds_games_at_home() {
 fn a_journal_that_may_only_be_read_is_read() {
     let home = home();
     let home = home.path();
-    std::fs::copy(crate::KIEBITZ, home.join("bin")).expect("room");
+    std::fs::copy(crate::program(), home.join("bin")).expect("room");
     let state = home.join("state");
     drop(Journal::open(&state.join("journal.sqlite")).expect("a journal"));
     let may = |mode| std::fs::set_permissions(&state, Permissions::from_mode(mode)).expect("its owner");

@@ -153,7 +153,7 @@ fn served(address: &str, path: &str) -> Option<String> {
 
 #[test]
 fn the_demo_is_on_the_wall() {
-    let mut demo = Command::new(crate::KIEBITZ)
+    let mut demo = Command::new(crate::program())
         .args(["demo", "--speed", "max", "--wait"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

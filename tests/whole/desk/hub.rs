@@ -288,7 +288,7 @@ async fn a_hub_has_the_desk_of_all_halls() {
 /// The commands in the journal of the hall, which knows the game by its own name.
 fn taken(folder: &Path, game: &str) -> Vec<String> {
     let own = game.strip_prefix(&format!("{NORTH}: ")).expect("the hub's name");
-    let exported = Command::new(crate::KIEBITZ)
+    let exported = Command::new(crate::program())
         .args(["export", "--config", "north.toml"])
         .current_dir(folder)
         .output()

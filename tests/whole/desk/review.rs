@@ -141,7 +141,7 @@ async fn past_games_are_what_the_commands_of_the_program_say() {
     assert!(!policy.contains("script"), "{policy}");
     assert_eq!(
         report.text().await.expect("text"),
-        Command::new(crate::KIEBITZ)
+        Command::new(crate::program())
             .args(["report", "--language", "de", MATE, "--config"])
             .arg(desk.kept.directory.join("kiebitz.toml"))
             .output()

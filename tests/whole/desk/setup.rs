@@ -211,7 +211,7 @@ async fn pairings_that_are_dropped_in_reach_the_boards_and_stay() {
 
     drop(players);
     daemon.stop();
-    let pgn = Command::new(crate::KIEBITZ)
+    let pgn = Command::new(crate::program())
         .args(["pgn", "--config", "kiebitz.toml", &game])
         .current_dir(folder)
         .output()
@@ -253,7 +253,7 @@ async fn names_go_with_their_file_before_the_first_move() {
     assert_eq!(sent(delete(&chief, "pairings/round 3.csv")).await.status(), 204);
     told(4).await;
     daemon.stop();
-    let exported = Command::new(crate::KIEBITZ)
+    let exported = Command::new(crate::program())
         .args(["export", "--config", "kiebitz.toml"])
         .current_dir(folder)
         .output()

@@ -127,7 +127,7 @@ impl World {
 
     /// The program, to be run with this state directory.
     pub(crate) fn program(&self) -> Command {
-        let mut command = Command::new(crate::KIEBITZ);
+        let mut command = Command::new(crate::program());
         command
             .args(["run", "--config"])
             .arg(self.directory.path().join("kiebitz.toml"))

@@ -51,7 +51,7 @@ impl Daemon {
             .create(true)
             .open(self.directory.join("log"))
             .unwrap();
-        let child = Command::new(crate::KIEBITZ)
+        let child = Command::new(crate::program())
             .args(["run", "--config"])
             .arg(self.directory.join("kiebitz.toml"))
             .env_remove("KIEBITZ_LOG")

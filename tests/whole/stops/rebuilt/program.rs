@@ -29,7 +29,7 @@ impl Left {
             self.config.of_boards
         );
         std::fs::write(&file, settings).unwrap();
-        let mut command = Command::new(crate::KIEBITZ);
+        let mut command = Command::new(crate::program());
         command.args(args).arg("--config").arg(file);
         command.env("TZ", "UTC").stdin(Stdio::null());
         command
