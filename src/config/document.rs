@@ -70,7 +70,8 @@ impl FromStr for Loopback {
         let address = text.parse().ok();
         let address = address.filter(|address: &SocketAddr| address.ip().is_loopback() && address.port() > 0);
         address.map(Self).ok_or(
-            "this must be an address of this computer with a port, as in \"127.0.0.1:8037\"; from another computer reach it by ssh -L 8037:127.0.0.1:8037",
+            "expected an address of this computer with a port, as in \"127.0.0.1:8037\"; from another computer, \
+             use ssh -L 8037:127.0.0.1:8037",
         )
     }
 }
@@ -134,7 +135,7 @@ impl FromStr for Absolute {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let path = PathBuf::from(text);
         let absolute = path.is_absolute().then_some(Self(path));
-        absolute.ok_or("this path must be absolute, beginning with \"/\"")
+        absolute.ok_or("expected an absolute path, beginning with \"/\"")
     }
 }
 
@@ -151,8 +152,8 @@ impl FromStr for AnyPort {
         }
         if text.is_empty() || !text.starts_with('/') && text.contains('/') {
             return Err(format!(
-                "{text:?} does not name a port: that is an absolute path as in \"/dev/ttyS0\", a name in /dev/serial/by-id, \
-                 or a USB id as in \"0403:6015\""
+                "{text:?} is not a port; expected an absolute path as in \"/dev/ttyS0\", a name in \
+                 /dev/serial/by-id, or a USB id as in \"0403:6015\""
             ));
         }
         Ok(Self(Ignored::Path(text.into())))
@@ -170,7 +171,7 @@ impl FromStr for Log {
         let plain = |part: &str| part.contains('=') || part.parse::<LevelFilter>().is_ok();
         let targets = text.parse().ok().filter(|_| text.split(',').all(plain));
         targets.map(Self).ok_or(
-            "the log level is off, error, warn, info, debug or trace; by module it is written as in \"info,kiebitz=debug\"",
+            "expected off, error, warn, info, debug or trace, or levels by module as in \"info,kiebitz=debug\"",
         )
     }
 }
@@ -184,7 +185,7 @@ impl FromStr for Budget {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let size: ByteSize = text
             .parse()
-            .map_err(|_| "a size is a number with a unit, as in \"500 MB\" or \"2 GB\"")?;
+            .map_err(|_| "expected a size with a unit, as in \"500 MB\" or \"2 GB\"")?;
         let enough = (size.as_u64() >= SMALLEST_BUDGET).then_some(Self(size.as_u64()));
         enough.ok_or("recordings need at least \"10 MB\"")
     }
@@ -199,9 +200,9 @@ impl FromStr for Delay {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let delay = text.parse::<jiff::SignedDuration>().ok();
         let delay = delay.and_then(|delay| Duration::try_from(delay).ok());
-        let delay = delay.ok_or("a delay is a number with a unit, as in \"15 min\" or \"90 s\"")?;
+        let delay = delay.ok_or("expected a delay with a unit, as in \"15 min\" or \"90 s\"")?;
         let short = (delay <= LONGEST_DELAY).then_some(Self(delay));
-        short.ok_or("spectators wait for at most \"2 h\"")
+        short.ok_or("the delay can be at most \"2 h\"")
     }
 }
 
@@ -264,7 +265,7 @@ fn named<T>(text: &str, tables: Vec<Spanned<T>>, name: impl Fn(&T) -> &Name) -> 
 fn alarms(text: &str, tables: Vec<Spanned<Alarm>>, has_broker: bool) -> Result<Vec<Alarm>, Wrong> {
     let dark = |table: &&Spanned<Alarm>| matches!(table.as_ref().to, AlarmTo::Lamp { .. });
     if let Some(lamp) = tables.iter().find(dark).filter(|_| !has_broker) {
-        let why = "a lamp is told by the broker of `[mqtt]`, and there is no such table";
+        let why = "a lamp is switched over the broker under [mqtt]: add that table";
         return Err(Wrong::new(lamp.span(), why));
     }
     named(text, tables, |alarm| &alarm.name)
@@ -286,7 +287,7 @@ fn listed(text: &str, ignored: &[Ignored], tables: Vec<PortTable>) -> Result<Vec
             return Err(Wrong::new(span, "this port is also listed under `ignore`"));
         }
         paths.once(span, path.clone(), |line| {
-            format!("this port is already in line {line}")
+            format!("this port is already listed in line {line}")
         })?;
         let mode = table.mode;
         ports.push(Port { path, mode });
@@ -355,7 +356,7 @@ fn known_by(
             let shared = |port: &Port| port.mode == PortMode::Bus && port.path == path;
             if ports.iter().any(shared) {
                 let message =
-                    "this port is in bus mode, with many boards on it: give each board's `serial` instead";
+                    "this port is in bus mode, with several boards on it: give each board's `serial` instead";
                 return Err(Wrong::new(span, message));
             }
             Ok((span, KnownBy::Port(path)))
@@ -366,7 +367,7 @@ fn known_by(
         }
         (None, None) => Err(Wrong::new(
             table,
-            "which board is this? `serial` or `port` is missing",
+            "the board is not identified: `serial` or `port` is missing",
         )),
     }
 }
@@ -429,7 +430,7 @@ pub(super) fn log<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Targets,
 pub(super) fn days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let days = u32::deserialize(deserializer)?;
     let enough = (days > 0).then_some(days);
-    enough.ok_or_else(|| D::Error::custom("events are kept for at least 1 day"))
+    enough.ok_or_else(|| D::Error::custom("expected at least 1 day"))
 }
 
 pub(super) fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {

@@ -50,10 +50,8 @@ fn url<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
 pub(super) fn without_login(text: &str) -> Result<String, &'static str> {
     match url_of(&text.replace("{round}", "1")) {
         Some(url) if url.username().is_empty() && url.password().is_none() => Ok(text.to_owned()),
-        Some(_) => Err(
-            "a login does not belong into the address: write a token into a file, and name that in `token_file`",
-        ),
-        None => Err("this must be an address as in \"https://club.example/chess\""),
+        Some(_) => Err("the address must not contain a login: write a token to a file, and set `token_file`"),
+        None => Err("expected an address such as \"https://club.example/chess\""),
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn start(
 ) {
     if settings.is_open() {
         tracing::info!(
-            "[desk]: {} has no encryption: where others can listen in, put a proxy with TLS in front",
+            "[desk]: {} is not encrypted: unless the network is trusted, put a proxy with TLS in front of it",
             settings.listen
         );
     }

@@ -41,7 +41,7 @@ const RETRY_PAUSE: Duration = Duration::from_secs(10);
 /// Serves the files at this address for as long as the program runs.
 pub(super) async fn serve(address: SocketAddr, files: Snapshot) {
     let listener = listen(address, "[publish]").await;
-    tracing::info!("http://{address}/ serves the broadcast");
+    tracing::info!("serving the broadcast at http://{address}/");
     accept(&listener, &router(files), MAX_CONNECTIONS).await;
 }
 
@@ -113,9 +113,7 @@ pub(crate) async fn listen(address: SocketAddr, table: &str) -> TcpListener {
             Ok(listener) => return listener,
             Err(error) if said => tracing::debug!("cannot serve http://{address}/: {error}"),
             Err(error) => {
-                tracing::warn!(
-                    "cannot serve http://{address}/: {error}; another address can be set as `listen` under {table}"
-                );
+                tracing::warn!("cannot serve http://{address}/: {error}; set another `listen` under {table}");
                 said = true;
             }
         }

@@ -168,7 +168,7 @@ impl PortRecorder {
                 self.hall.sent(now, self.line, &bytes);
             }
             PortInput::Closed(reason) => {
-                notify(&format!("{reason}; trying again"));
+                notify(&format!("{reason}; retrying"));
                 self.closed(&reason)?;
             }
         }
