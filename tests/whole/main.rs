@@ -52,6 +52,7 @@ mod late;
 mod licences;
 #[cfg(target_os = "linux")]
 mod livechess;
+mod messages;
 mod mosquitto;
 mod mqtt;
 mod mqtt_world;

@@ -6,6 +6,7 @@ mod fit;
 mod hands;
 mod irregular;
 mod manual;
+mod messages;
 mod soak;
 
 use core::ops::Range;
@@ -53,6 +54,8 @@ enum Command {
     /// The reviewed texts in tests/whole/help.
     #[command(subcommand)]
     Expected(files::Expected),
+    /// All texts for people in the sources, each with its place.
+    Messages(messages::Messages),
     /// Man pages and completions for shells, as the packages have them.
     Manual(manual::Manual),
 }
@@ -68,6 +71,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Fit(command)) => command.run(),
         Some(Command::Captures(command)) => command.run(),
         Some(Command::Expected(command)) => command.run(),
+        Some(Command::Messages(command)) => command.run(),
         Some(Command::Manual(command)) => command.run(),
     };
     if is_good {

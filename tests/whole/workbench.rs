@@ -30,6 +30,8 @@ mod expected;
 #[allow(dead_code, unused_imports)]
 mod hands;
 #[cfg(unix)]
+mod messages;
+#[cfg(unix)]
 #[allow(dead_code, unused_imports)]
 mod mosquitto;
 #[cfg(unix)]
