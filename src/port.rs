@@ -173,7 +173,10 @@ impl Flow {
 async fn write(port: &mut SerialPort, bytes: &[u8]) -> io::Result<()> {
     match tokio::time::timeout(MAX_WRITE_TIME, port.write_all(bytes)).await {
         Ok(written) => written,
-        Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the port takes no bytes")),
+        Err(_) => Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            "the port accepts no bytes",
+        )),
     }
 }
 
@@ -186,7 +189,7 @@ const FLOW_TIME: Duration = Duration::from_secs(10);
 /// read back, 60 kB at most, comes on top.
 const MAX_FLOW: usize = 512 * 1024;
 /// Why such a port is closed.
-const FLOODS: &str = "it sends more than any board does: what is plugged in there?";
+const FLOODS: &str = "the device sends more than any board does: check what is plugged in there";
 /// A write that takes longer has failed: a session writes at most 10 bytes at once, which take 10 ms on the line.
 const MAX_WRITE_TIME: Duration = Duration::from_secs(2);
 

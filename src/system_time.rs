@@ -25,7 +25,7 @@ pub enum Speed {
 
 /// A text that is not a speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a speed is `realtime`, `max` or a number such as 10 (ten times as fast as recorded)")]
+#[error("expected `realtime`, `max` or a factor such as 10 (ten times as fast as recorded)")]
 pub struct NoSpeed;
 
 /// Lets recorded time pass at a speed, on the system's monotonic clock.

@@ -9,19 +9,19 @@ use thiserror::Error;
 /// Why a file cannot be read as text. Each is a sentence with the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(crate) enum NoText {
-    #[error("it is a folder: name the file in it")]
+    #[error("this is a directory: name a file in it")]
     Folder,
     #[error(
-        "it is in UTF-16, as some editors under Windows save text: save it as UTF-8, or convert it with \
+        "the file is in UTF-16, as saved by some editors under Windows: save it as UTF-8, or convert it with \
          `iconv -f UTF-16 -t UTF-8 FILE >NEWFILE`"
     )]
     Utf16,
     #[error(
-        "line {line} is not in UTF-8 but perhaps in Latin-1: save the file as UTF-8, or convert it with \
-         `iconv -f LATIN1 -t UTF-8 FILE >NEWFILE`"
+        "line {line} is not UTF-8, but perhaps Latin-1: save the file as UTF-8, or convert it with `iconv -f \
+         LATIN1 -t UTF-8 FILE >NEWFILE`"
     )]
     OtherBytes { line: usize },
-    #[error("line {line} has a byte 0 in it, as no text has: is this the right file?")]
+    #[error("line {line} contains a zero byte, so this is not a text file: check the file name")]
     Binary { line: usize },
 }
 
@@ -34,7 +34,7 @@ pub(crate) const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 ///
 /// # Errors
 ///
-/// When it cannot be read, is a folder, or is not in UTF-8; the message then says what to do.
+/// When it cannot be read, is a folder, or is not UTF-8; the message then says what to do.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
@@ -92,7 +92,7 @@ fn decoded(bytes: &[u8]) -> Result<String, NoText> {
 ///
 /// # Errors
 ///
-/// When it is in UTF-16, or is no text.
+/// When the file is in UTF-16, or is no text.
 pub(crate) fn in_bytes(bytes: &[u8]) -> Result<&[u8], NoText> {
     let bytes = unmarked(bytes)?;
     match bytes.iter().position(|byte| *byte == 0) {
@@ -186,9 +186,9 @@ mod tests {
         assert_eq!(first_line(b"").as_deref(), Ok(""));
         assert_eq!(first_line(b"0123456789").as_deref(), Ok("01234567"));
         let latin = first_line(b"M\xfcller\n").expect_err("it is in Latin-1");
-        assert!(latin.starts_with("line 1 is not in UTF-8"), "{latin}");
-        let wide = first_line(&utf16("ab\ncd", u16::to_le_bytes)).expect_err("it is in UTF-16");
-        assert!(wide.starts_with("it is in UTF-16"), "{wide}");
+        assert!(latin.starts_with("line 1 is not UTF-8"), "{latin}");
+        let wide = first_line(&utf16("ab\ncd", u16::to_le_bytes)).expect_err("the file is in UTF-16");
+        assert!(wide.starts_with("the file is in UTF-16"), "{wide}");
     }
 
     #[test]
@@ -211,7 +211,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let error = read(folder.path()).expect_err("a folder is no text");
         assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
-        assert_eq!(error.to_string(), "it is a folder: name the file in it");
+        assert_eq!(error.to_string(), "this is a directory: name a file in it");
         let missing = read(&folder.path().join("no")).expect_err("it is not there");
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
     }

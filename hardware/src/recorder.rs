@@ -112,7 +112,7 @@ pub enum RecorderReport {
         lost: u64,
     },
     /// The files being written alone exceed the budget. Reported once, until they no longer do.
-    #[error("the recordings in {folder} have {size} bytes and none may be removed: raise the disk budget")]
+    #[error("the recordings in {folder} take {size} bytes and none may be removed: raise the disk budget")]
     OverBudget {
         /// Where they are.
         folder: PathBuf,
@@ -508,7 +508,7 @@ fn in_words(error: io::ErrorKind) -> String {
     match error {
         io::ErrorKind::StorageFull => "the disk is full: remove files, or lower the disk budget".to_owned(),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            format!("{error}: let this program's user write there")
+            format!("{error}: give this program's user permission to write there")
         }
         _ => error.to_string(),
     }

@@ -92,28 +92,28 @@ struct Help {
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::BACKUP)]
 pub(super) struct BackupArguments {
-    /// The copy (SQLite); an existing file is not overwritten
+    /// File for the copy (SQLite); an existing file is not overwritten
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// Overwrite FILE if it exists, once the copy is complete
     #[arg(long)]
     pub(super) replace: bool,
-    /// Configuration, which says where the journal is [default: /etc/kiebitz.toml]
+    /// Configuration with the journal's directory [default: /etc/kiebitz.toml]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     #[command(flatten)]
     help: Help,
 }
 
-/// Write the line with which somebody may log in at the arbiters' desk
+/// Print a line for the users' file of the arbiters' desk
 #[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::USER)]
 pub(super) struct UserArguments {
-    /// The name, without blanks
+    /// Name of the user, without spaces
     #[arg(value_name = "NAME")]
     pub(super) name: String,
-    /// What they may do: viewer, arbiter, operator
+    /// Role of the user: viewer, arbiter or operator
     #[arg(long, value_name = "ROLE", default_value = "arbiter", value_parser = role)]
     pub(super) role: Role,
     #[command(flatten)]
@@ -125,10 +125,10 @@ fn role(word: &str) -> Result<Role, String> {
     let known = Role::ALL.iter().find(|role| role.as_str() == word);
     known
         .copied()
-        .ok_or_else(|| "there are viewer, arbiter and operator".to_owned())
+        .ok_or_else(|| "expected viewer, arbiter or operator".to_owned())
 }
 
-/// List ports and boards, and say what to do if something is wrong
+/// List ports and boards, and what to do if something is wrong
 #[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::BOARDS)]
@@ -149,7 +149,7 @@ pub(super) struct BoardsArguments {
     help: Help,
 }
 
-/// Say what is wrong with a configuration, or what kiebitz makes of it
+/// Check a configuration, and show its effect
 #[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::CHECK_CONFIG)]
@@ -161,22 +161,22 @@ pub(super) struct CheckConfigArguments {
     help: Help,
 }
 
-/// Fill in what the journal lacks, from the recordings
+/// Restore missing events of the journal from the recordings
 #[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::REBUILD)]
 pub(super) struct RebuildArguments {
-    /// Say what would be filled in, and leave the journal as it is
+    /// Show what would be restored, and leave the journal unchanged
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Configuration, which says where both are [default: /etc/kiebitz.toml]
+    /// Configuration with the directories of both [default: /etc/kiebitz.toml]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     #[command(flatten)]
     help: Help,
 }
 
-/// Record all bytes on one port, for a replay or for somebody else to examine
+/// Record all bytes on one port, to replay or examine them later
 #[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::RECORD)]
@@ -184,10 +184,10 @@ pub(super) struct RecordArguments {
     /// The port, as listed by `kiebitz boards`
     #[arg(value_name = "PORT")]
     pub(super) port: PathBuf,
-    /// The recording (pcapng); an existing file is not overwritten
+    /// File for the recording (pcapng); an existing file is not overwritten
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
-    /// What is on the port: auto (detect), single (one board) or bus
+    /// Kind of line on the port: auto (detect), single (one board) or bus
     #[arg(long, value_name = "MODE", default_value = "auto", hide_possible_values = true, value_parser = port_mode())]
     pub(super) mode: PortMode,
     /// Stop after this many seconds
@@ -197,7 +197,7 @@ pub(super) struct RecordArguments {
     help: Help,
 }
 
-/// Watch a recorded game come in from a board; nothing else needs to be installed
+/// Show a recorded game as if it came from a board; needs nothing else installed
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::DEMO)]
 pub(super) struct DemoArguments {
@@ -228,13 +228,13 @@ pub(super) struct EmulateArguments {
     /// Games to play, dealt to the boards in turn [default: three classic games]
     #[arg(long, value_name = "FILE")]
     pub(super) pgn: Option<PathBuf>,
-    /// Who plays: calm, drawing, blitz, clumsy, hurried, mixed
+    /// Hands of the players: calm, drawing, blitz, clumsy, hurried or mixed
     #[arg(long, value_name = "HANDS", default_value = "calm")]
     pub(super) hands: Hands,
-    /// How fast the players think: realtime, a factor such as 10, or max
+    /// Speed of the players' thinking: realtime, a factor such as 10, or max
     #[arg(long, value_name = "SPEED", default_value = "1")]
     pub(super) speed: Speed,
-    /// Seed of all chance; the same seed gives the same play
+    /// Seed of the random numbers; the same seed gives the same play
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     pub(super) seed: u64,
     /// Put all boards on one port in bus mode, with addresses from 1
@@ -243,13 +243,13 @@ pub(super) struct EmulateArguments {
     /// Create links to the ports: DIR/board-1, DIR/board-2 and so on, or DIR/bus
     #[arg(long, value_name = "DIR")]
     pub(super) links: Option<PathBuf>,
-    /// Something that goes wrong, as in "unplug 2 at 30s for 5s"; may be repeated
+    /// Fault to cause, as in "unplug 2 at 30s for 5s"; may be repeated
     #[arg(long, value_name = "FAULT", help_heading = FAULTS)]
     pub(super) fault: Vec<Fault>,
     /// Share of answers on the bus that arrive damaged, as in 2%
     #[arg(long, value_name = "SHARE", default_value = "0%", requires = "bus", help_heading = FAULTS)]
     pub(super) damaged: Share,
-    /// Boards keep power while unplugged and store moves, as serial boards do
+    /// Let boards keep power while unplugged and store moves, as serial boards do
     #[arg(long, conflicts_with = "bus", help_heading = FAULTS)]
     pub(super) own_power: bool,
     #[command(flatten)]
@@ -276,23 +276,23 @@ pub(super) enum EventCommand {
     Check(EventCheckArguments),
 }
 
-/// Say what of the pairings will be missed in the round to come
+/// Report what the pairings lack for the next round
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::EVENT_CHECK)]
 pub(super) struct EventCheckArguments {
-    /// Pairings and players, of any pairing program: PGN, TRF, CSV
+    /// Pairings and players from any pairing program: PGN, TRF, CSV
     #[arg(value_name = "FILE", required = true)]
     pub(super) files: Vec<PathBuf>,
     /// FIDE rating list as text (players_list.txt), to check ids and names against
     #[arg(long, value_name = "FILE")]
     pub(super) fide_list: Option<PathBuf>,
-    /// Configuration, which names the boards [default: /etc/kiebitz.toml if it exists]
+    /// Configuration with the boards' names [default: /etc/kiebitz.toml if it exists]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// The round, also of files that name none [default: rounds with open games]
+    /// Round to check, also for files without round numbers [default: rounds with open games]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=9999))]
     pub(super) round: Option<u32>,
-    /// Print one JSON object instead of lines for people
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
@@ -311,7 +311,7 @@ pub(super) struct RunArguments {
     help: Help,
 }
 
-/// Broadcast one event from the boards of many daemons, which it hears over MQTT
+/// Broadcast one event from the boards of several daemons, received over MQTT
 #[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::HUB)]
@@ -323,30 +323,30 @@ pub(super) struct HubArguments {
     help: Help,
 }
 
-/// Show how a running kiebitz and its boards are
+/// Show the state of a running kiebitz and its boards
 #[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::STATUS)]
 pub(super) struct StatusArguments {
-    /// Configuration, which says where it is served [default: /etc/kiebitz.toml]
+    /// Configuration with the address of the status [default: /etc/kiebitz.toml]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Print it as JSON
+    /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
     help: Help,
 }
 
-/// Write a first configuration, from the boards that are plugged in
+/// Write a first configuration for the boards that are plugged in
 #[cfg(target_os = "linux")]
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::SETUP)]
 pub(super) struct SetupArguments {
-    /// The configuration, a new file; - for stdout [default: /etc/kiebitz.toml]
+    /// File to create; - for stdout [default: /etc/kiebitz.toml]
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Ask only this port, and list it in the configuration; may be repeated
+    /// Query only this port, and list it in the configuration; may be repeated
     #[arg(long, value_name = "PATH")]
     pub(super) port: Vec<PathBuf>,
     #[command(flatten)]
@@ -370,7 +370,7 @@ pub(super) struct RulesArguments {
     pub(super) time_control: Option<TimeControl>,
 }
 
-/// Explain the Laws: editions, modes of play, and what an incident means
+/// Explain the Laws: editions, modes of play, and kinds of incidents
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::LAWS)]
 pub(super) struct LawsArguments {
@@ -389,16 +389,16 @@ pub(super) struct LawsArguments {
 /// Of which time and which boards.
 #[derive(Debug, Args)]
 pub(super) struct SelectionArguments {
-    /// Of this day, as in 2026-11-21 or today
+    /// Only this day, as in 2026-11-21 or today
     #[arg(long, value_name = "DAY", conflicts_with_all = ["since", "until"])]
     pub(super) date: Option<Moment>,
-    /// Of this day or time (as in 2026-11-21T14:00) or later
+    /// Only from this day or time on, as in 2026-11-21T14:00
     #[arg(long, value_name = "DAY|TIME")]
     pub(super) since: Option<Moment>,
-    /// Of this day or time or earlier
+    /// Only up to this day or time
     #[arg(long, value_name = "DAY|TIME")]
     pub(super) until: Option<Moment>,
-    /// Of this board; may be repeated
+    /// Only this board; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(super) board: Vec<String>,
 }
@@ -413,7 +413,7 @@ pub(super) struct ExportArguments {
     /// Output file; an existing file is replaced [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Configuration, which says where the journal is [default: /etc/kiebitz.toml]
+    /// Configuration with the journal's directory [default: /etc/kiebitz.toml]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     #[command(flatten)]
@@ -426,26 +426,26 @@ pub(super) struct ExportArguments {
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::GAMES)]
 pub(super) struct GamesArguments {
-    /// Configuration, which says where the journal is [default: /etc/kiebitz.toml]
+    /// Configuration with the journal's directory [default: /etc/kiebitz.toml]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     #[command(flatten)]
     help: Help,
     #[command(flatten, next_help_heading = WHICH)]
     pub(super) selection: SelectionArguments,
-    /// Of a player with this in their name
+    /// Only games of a player with this text in the name
     #[arg(long, value_name = "TEXT", help_heading = WHICH)]
     pub(super) player: Option<String>,
-    /// With this result: 1-0, 0-1, 1/2-1/2, or * for none
+    /// Only games with this result: 1-0, 0-1, 1/2-1/2, or * for none
     #[arg(long, value_name = "RESULT", value_parser = game_result(), hide_possible_values = true, help_heading = WHICH)]
     pub(super) result: Option<GameResult>,
-    /// That have not ended: in play, or left as they were
+    /// Only games that have not ended: in play or abandoned
     #[arg(long, help_heading = WHICH)]
     pub(super) unfinished: bool,
-    /// With a violation
+    /// Only games with a violation
     #[arg(long, help_heading = WHICH)]
     pub(super) violations: bool,
-    /// Only the ids
+    /// Print only the ids
     #[arg(long, conflicts_with = "json", help_heading = INSTEAD_OF_LINES)]
     pub(super) ids: bool,
     /// One JSON object per line
@@ -463,7 +463,7 @@ pub(super) struct PgnArguments {
     /// Output file; an existing file is replaced [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Configuration, which says where the journal is [default: /etc/kiebitz.toml]
+    /// Configuration with the journal's directory [default: /etc/kiebitz.toml]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     #[command(flatten)]
@@ -483,13 +483,13 @@ pub(super) struct ReplayArguments {
     /// The games as PGN
     #[arg(long, conflicts_with = "explain", help_heading = PRINTED)]
     pub(super) pgn: bool,
-    /// The evidence for every move, and what else it could have been
+    /// The evidence for every move, and the alternatives
     #[arg(long, help_heading = PRINTED)]
     pub(super) explain: bool,
-    /// Arbiter's commands to apply as well, one JSON object per line
+    /// Arbiter's commands to apply, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(super) commands: Option<PathBuf>,
-    /// Publish as well, as in mqtt://localhost, or encrypted: mqtts://user@host
+    /// Also publish to this broker, as in mqtt://localhost, or encrypted: mqtts://user@host
     #[arg(long, value_name = "URL", help_heading = PUBLISHED)]
     pub(super) mqtt: Option<String>,
     /// File with the user's password in its first line
@@ -541,7 +541,7 @@ pub(super) struct ReportArguments {
     /// Language of the piece letters, as in fr or ru [default: that of the text]
     #[arg(long, value_name = "CODE")]
     pub(super) notation: Option<String>,
-    /// Add the sheet for an adjournment, as when the game was adjourned
+    /// Add the sheet for an adjournment even if the game was not adjourned
     #[arg(long)]
     pub(super) adjournment: bool,
     /// Configuration [default for a game in the journal: /etc/kiebitz.toml]
@@ -556,13 +556,13 @@ pub(super) struct ReportArguments {
     pub(super) rules: RulesArguments,
 }
 
-const WHICH: &str = "Which games";
-const WHICH_EVENTS: &str = "Which events";
-const INSTEAD_OF_LINES: &str = "Print instead of a line for people";
-const PLAYED_IN_CAPTURE: &str = "What is played in a capture";
-const INSTEAD_OF_PAGE: &str = "Print instead of an HTML page";
-const PRINTED: &str = "Print instead of the score sheet";
-const PLAYED: &str = "What is played";
+const WHICH: &str = "Selection of games";
+const WHICH_EVENTS: &str = "Selection of events";
+const INSTEAD_OF_LINES: &str = "Output instead of one line per game";
+const PLAYED_IN_CAPTURE: &str = "Rules of a capture";
+const INSTEAD_OF_PAGE: &str = "Output instead of an HTML page";
+const PRINTED: &str = "Output instead of the score sheet";
+const PLAYED: &str = "Rules";
 const PUBLISHED: &str = "MQTT";
 #[cfg(unix)]
 const FAULTS: &str = "Faults";

@@ -19,7 +19,7 @@ pub(super) fn run(request: &BackupRequest, out: &mut impl Write) -> Result<Exit>
     let kept = KeptGames::open(&config)?;
     let backup = match kept.journal().back_up(&request.file, request.replace) {
         Err(error @ BackupError::Exists { .. }) => {
-            bail!("{error}: name another file, or say --replace to overwrite it")
+            bail!("{error}: name another file, or use --replace to overwrite it")
         }
         done => done?,
     };

@@ -29,10 +29,10 @@ pub(super) fn run(file: Option<&Path>, out: &mut impl Write) -> Result<Exit> {
         }
     };
     match Config::file(file) {
-        Some(file) => writeln!(out, "{} can be used.\n", file.display())?,
+        Some(file) => writeln!(out, "{} is valid.\n", file.display())?,
         None => writeln!(
             out,
-            "There is no {USUAL_FILE}: all settings are the defaults. `kiebitz setup` writes a first one.\n"
+            "There is no {USUAL_FILE}: all settings are defaults. `kiebitz setup` writes a first configuration.\n"
         )?,
     }
     for (label, text) in outline::of(&config) {

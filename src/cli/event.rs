@@ -85,7 +85,7 @@ fn print_lines(findings: &[Finding], totals: Totals, out: &mut impl Write) -> Re
         players,
     } = totals;
     let verdict = match lost(findings) {
-        0 => "nothing will be missed".to_owned(),
+        0 => "nothing is missing".to_owned(),
         lost => counted(lost, "thing to look at", "things to look at"),
     };
     writeln!(

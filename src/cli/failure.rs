@@ -52,22 +52,22 @@ fn advice(error: &Error) -> Option<&'static str> {
             CaptureError::NotACapture {
                 looks_like: FileKind::Pgn,
             } => Some(
-                "A PGN file holds the moves already; kiebitz replays what a board sent: a pcapng capture.",
+                "A PGN file already contains moves; kiebitz replays the bytes of a board, from a pcapng capture.",
             ),
             CaptureError::NotACapture {
                 looks_like: FileKind::Empty,
-            } => Some("Was the recording stopped before anything was written, or the copy cut short?"),
+            } => Some("The recording was stopped before anything was written, or the copy is incomplete."),
             CaptureError::NotACapture {
                 looks_like: FileKind::Text | FileKind::Other,
-            } => Some("kiebitz replays what a board sent: a pcapng capture of its serial port."),
+            } => Some("kiebitz replays the bytes of a board, from a pcapng capture of its serial port."),
             CaptureError::Corrupt { .. } => {
-                Some("What came before is whole and was replayed. Is there another copy of the file?")
+                Some("Everything before that byte was replayed. For the rest, try another copy of the file.")
             }
             CaptureError::UnsupportedLinkType { .. } => {
-                Some("This is a capture of something else, a network perhaps.")
+                Some("This capture is of something else, for example of a network.")
             }
             CaptureError::Io(error) if error.kind() == io::ErrorKind::IsADirectory => {
-                Some("Name the captures in it, as in `kiebitz replay DIRECTORY/*.pcapng`.")
+                Some("Name the captures in the directory, as in `kiebitz replay DIRECTORY/*.pcapng`.")
             }
             _ => None,
         };
@@ -80,7 +80,7 @@ fn advice(error: &Error) -> Option<&'static str> {
         Some(io::ErrorKind::NotFound) => {
             Some("Check the name; a relative path starts from the current directory.")
         }
-        Some(io::ErrorKind::PermissionDenied) => Some("This user may not do that; `ls -l` shows who may."),
+        Some(io::ErrorKind::PermissionDenied) => Some("This user has no permission; `ls -l` shows who has."),
         _ => None,
     }
 }

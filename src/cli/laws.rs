@@ -41,11 +41,11 @@ fn list(language: Language, out: &mut impl Write) -> Result<()> {
         (Mode::Standard, "an hour or more for sixty moves"),
         (
             Mode::Rapid,
-            "less; --unsupervised if there are too few arbiters for the competition rules",
+            "less than an hour; --unsupervised if there are too few arbiters for the competition rules",
         ),
         (
             Mode::Blitz,
-            "ten minutes or less (1997, 2009: less than 15); --unsupervised likewise",
+            "ten minutes or less (1997, 2009: less than 15); --unsupervised as for rapid",
         ),
     ] {
         writeln!(out, "  {:<9}   {meaning}", mode)?;

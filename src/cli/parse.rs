@@ -133,7 +133,7 @@ fn emulation(arguments: EmulateArguments) -> anyhow::Result<Emulation> {
         if let Boards::One(number) = fault.boards
             && number > boards
         {
-            anyhow::bail!("--fault: there is no board-{number}, the last is board-{boards}");
+            anyhow::bail!("--fault: board-{number} does not exist; the last board is board-{boards}");
         }
     }
     Ok(Emulation {
@@ -229,7 +229,7 @@ fn letters(tag: &str) -> anyhow::Result<&'static Letters> {
     Letters::of(tag).with_context(|| {
         let known: Vec<&str> = LETTERS.iter().map(|letters| letters.tag).collect();
         let known = known.join(", ");
-        format!("--notation: no piece letters are known for {tag:?}, only for {known}")
+        format!("--notation: no piece letters for {tag:?}; expected one of {known}")
     })
 }
 
@@ -475,10 +475,10 @@ fn broker(
     let mut config = MqttConfig::from_url(url).context("--mqtt")?;
     if let Some(path) = password_file {
         if config.has_password() {
-            anyhow::bail!("--password-file: there is a password in --mqtt already");
+            anyhow::bail!("--password-file: --mqtt already contains a password; remove one of the two");
         }
         if config.user().is_none() {
-            anyhow::bail!("--password-file: --mqtt names no user, as in mqtt://USER@HOST");
+            anyhow::bail!("--password-file: --mqtt must name a user, as in mqtt://USER@HOST");
         }
         config = config.with_password_file(path);
     }

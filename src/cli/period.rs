@@ -21,7 +21,9 @@ pub(super) enum Moment {
 
 /// A text that names neither a day nor a time.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{text:?} is no day or time, as in \"today\", \"2026-11-21\" or \"2026-11-21T14:00\"")]
+#[error(
+    "{text:?} is not a day or time; expected for example \"today\", \"2026-11-21\" or \"2026-11-21T14:00\""
+)]
 pub(super) struct NoMoment {
     text: String,
 }

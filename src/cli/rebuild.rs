@@ -30,8 +30,8 @@ pub(super) fn run(request: &RebuildRequest, out: &mut impl Write) -> Result<Exit
     let recordings = config.recordings();
     if recorded_since(&recordings, Timestamp::from_micros(0), &system_time::local_zone()).is_empty() {
         bail!(
-            "there are no recordings in {}: is recording off, or does --config name another configuration than that of \
-             the daemon?",
+            "there are no recordings in {}: check that recording is on, and that --config names the daemon's \
+             configuration",
             recordings.display()
         );
     }
@@ -67,7 +67,7 @@ fn rebuilt(config: &Config, now: Timestamp, given: &BTreeMap<String, u64>) -> Re
                 events,
             } = Journal::recover(&path, now, given, &Progress::default())?;
             let text = format!(
-                "it is now {}, and {events} events of it are in a new one",
+                "moved to {}; {events} events were copied into a new journal",
                 aside.display()
             );
             failure::warn(&path, &text);
@@ -87,9 +87,10 @@ fn rehearsed(config: &Config) -> Result<Rebuilt> {
     let path = config.journal_file();
     if path.try_exists().unwrap_or(true) {
         let journal = Journal::open_to_read(&path)?;
-        journal
-            .check(true)
-            .context("without --dry-run, what can be read of it is carried over into a new one first")?;
+        journal.check(true).context(
+            "--dry-run cannot read a damaged journal; without it, all readable events are first copied \
+                into a new journal",
+        )?;
         journal.copy_to(&copy.0)?;
     }
     fill(&mut Journal::open(&copy.0)?, config)
@@ -137,7 +138,8 @@ fn warn_of_owner(path: &Path) {
     if directory.is_some() && owner(path) != directory {
         failure::warn(
             path,
-            &"it does not belong to the owner of its directory: the daemon may not be able to write it",
+            &"the owner differs from that of the directory, so the daemon may not be able to write this file: \
+                change the owner with chown",
         );
     }
 }
@@ -178,7 +180,7 @@ fn words(about: &RebuiltBoard, dry_run: bool) -> String {
     let mut words = vec![format!("{filled} {done}")];
     words.extend(about.unfit.iter().map(ToString::to_string));
     words.push(match about.missing.as_slice() {
-        [] => "no number is missing".to_owned(),
+        [] => "no event is missing".to_owned(),
         missing => format!("missing: {}", holes(missing)),
     });
     words.join("; ")
@@ -208,7 +210,7 @@ mod tests {
         };
         assert_eq!(
             words(&about, false),
-            "1 event was filled in; its recording gives another event 57 than the journal has; missing: 12, 60-71"
+            "1 event was filled in; event 57 differs between the recording and the journal; missing: 12, 60-71"
         );
         let about = RebuiltBoard {
             filled: 2,
@@ -216,11 +218,11 @@ mod tests {
         };
         assert_eq!(
             words(&about, true),
-            "2 events would be filled in; no number is missing"
+            "2 events would be filled in; no event is missing"
         );
         assert_eq!(
             words(&RebuiltBoard::default(), false),
-            "nothing was filled in; no number is missing"
+            "nothing was filled in; no event is missing"
         );
     }
 }

@@ -101,7 +101,8 @@ impl Given<'_> {
             RulesFrom::Config(path) => Config::read(path)?,
             RulesFrom::Arguments(given) if *given != Regulations::default() => {
                 bail!(
-                    "there is no file {}; of a game in the journal the configuration says what is played",
+                    "there is no file {}; for a game in the journal, leave out the options about rules: its \
+                     configuration sets them",
                     path.display()
                 )
             }
@@ -127,8 +128,8 @@ fn recordings(folder: &Path) -> Result<Recordings> {
     let recordings = Recordings::after(folder, from, &system_time::local_zone());
     if recordings.next_at().is_none() && recordings.damaged().is_empty() {
         bail!(
-            "there is nothing in {} that the daemon recorded, in files named like 2026-11-21-ttyUSB0.pcapng; name other \
-             captures one by one",
+            "{} contains no recordings of the daemon, which have names such as 2026-11-21-ttyUSB0.pcapng; name \
+             other captures one by one",
             folder.display()
         );
     }
@@ -239,7 +240,7 @@ struct Running<'c> {
 
 /// The output cannot be written, so there is no point in going on.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot print")]
+#[error("cannot write the output")]
 struct Unprinted;
 
 impl<'c> Running<'c> {

@@ -38,7 +38,7 @@ pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit>
     let language = request.language.unwrap_or(config.event.language);
     let commands = request.commands.as_deref().map(read_commands).transpose()?;
     if commands.is_some() && !of_file {
-        bail!("--commands is for captures: a game in the journal has its commands already");
+        bail!("--commands is for captures only: a game in the journal already includes its commands");
     }
     let (report, exit) = if of_file {
         report_of_file(&request.subject, config, commands.as_ref())?
@@ -48,7 +48,7 @@ pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit>
     let letters = request.letters.or_else(|| Letters::of(language.code()));
     let manner = Manner {
         language,
-        letters: letters.context("a language of the texts without piece letters")?,
+        letters: letters.context("no piece letters are known for the language of the texts")?,
         zone: system_time::local_zone(),
         adjournment: request.adjournment,
     };
@@ -76,7 +76,7 @@ fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -
     };
     if holds_events(BufReader::new(open()?))? {
         if commands.is_some() {
-            bail!("--commands is for captures: in a file of events they have been applied already");
+            bail!("--commands is for captures only: a file of events already includes their effects");
         }
         read_events(BufReader::new(open()?), &mut events)
             .with_context(|| format!("cannot read {}", path.display()))?;

@@ -41,7 +41,7 @@ fn begin(file: Option<&Path>) -> Option<Config> {
     if let Some(file) = config.exposed_file(file) {
         let file = file.display();
         tracing::warn!(
-            "everyone on this computer may read {file}, and a password is in it: chmod 640 {file}"
+            "{file} contains a password and is readable by every user of this computer: run `chmod 640 {file}`"
         );
     }
     Some(config)
@@ -63,13 +63,14 @@ fn bearings(config: &Config, file: Option<&Path>) -> Option<String> {
     if config.mqtt.is_some() || is_broadcast {
         return None;
     }
-    let nothing = "nothing is published, and games are in the journal alone (`kiebitz games`)";
+    let nothing = "nothing is published; games are only stored in the journal (`kiebitz games`)";
     Some(match file {
         None => format!(
-            "there is no {USUAL_FILE}, so all settings are the defaults: {nothing}. `kiebitz setup` writes a first one"
+            "there is no {USUAL_FILE}, so all settings are defaults: {nothing}. `kiebitz setup` writes a first \
+             configuration"
         ),
         Some(file) => format!(
-            "no broker is configured: {nothing}. To publish them, write `[mqtt]` and `url = \"mqtt://HOST\"` into {}",
+            "no broker is configured: {nothing}. To publish them, add `[mqtt]` and `url = \"mqtt://HOST\"` to {}",
             file.display()
         ),
     })
@@ -93,7 +94,7 @@ mod tests {
             no_broker.starts_with("no broker is configured: nothing is published"),
             "{no_broker}"
         );
-        assert!(no_broker.ends_with("into /srv/kiebitz.toml"), "{no_broker}");
+        assert!(no_broker.ends_with("to /srv/kiebitz.toml"), "{no_broker}");
         assert_eq!(
             bearings(&read("[mqtt]\nurl = \"mqtt://localhost\"\n"), Some(file)),
             None

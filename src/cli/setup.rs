@@ -28,7 +28,8 @@ pub(super) fn run(request: &SetupRequest, out: &mut impl Write) -> Result<Exit> 
         Err(exit) => return Ok(exit),
     };
     let shown = file.as_deref().unwrap_or_else(|| Path::new("-"));
-    Config::parse(shown, &draft.text).context("what would be written cannot be used; please report this")?;
+    Config::parse(shown, &draft.text)
+        .context("the generated configuration is invalid; please report this as a bug")?;
     let Some(file) = file else {
         write!(out, "{}", draft.text)?;
         out.flush()?;
@@ -39,7 +40,7 @@ pub(super) fn run(request: &SetupRequest, out: &mut impl Write) -> Result<Exit> 
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return exists(&file),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => bail!(
-            "this user may not write {}: say `sudo kiebitz setup`, or name another file with --output",
+            "no permission to write {}: run `sudo kiebitz setup`, or name another file with --output",
             file.display()
         ),
         Err(error) => return Err(error).with_context(|| format!("cannot write {}", file.display())),
@@ -51,8 +52,8 @@ pub(super) fn run(request: &SetupRequest, out: &mut impl Write) -> Result<Exit> 
 
 fn exists(file: &Path) -> Result<Exit> {
     bail!(
-        "{} exists, and stays as it is: name another file with --output, or say `kiebitz setup --output -` to see what \
-         would be written",
+        "{} already exists and was not changed: name another file with --output, or run `kiebitz setup --output \
+         -` to print the configuration",
         file.display()
     )
 }
@@ -71,10 +72,10 @@ fn create(file: &Path, text: &str) -> io::Result<()> {
 
 fn found(draft: &Draft) -> String {
     let boards = match draft.boards {
-        0 => "No board was found, so none has a name in the configuration. `kiebitz boards` says what to do."
+        0 => "No board was found, so the configuration names none. `kiebitz boards` explains what to do."
             .to_owned(),
-        1 => "1 board, with a name in the configuration.".to_owned(),
-        boards => format!("{boards} boards, each with a name in the configuration."),
+        1 => "1 board was found and has a name in the configuration.".to_owned(),
+        boards => format!("{boards} boards were found; each has a name in the configuration."),
     };
     let left_out = draft.left_out.iter().map(|why| format!("! {why}"));
     let lines: Vec<String> = core::iter::once(boards).chain(left_out).collect();
@@ -85,14 +86,14 @@ fn next_steps(file: &Path) -> String {
     let (check, run) = if file == Path::new(USUAL_FILE) {
         (
             String::new(),
-            "`sudo systemctl restart kiebitz`, or without the service `kiebitz run`".to_owned(),
+            "run `sudo systemctl restart kiebitz`, or without the service `kiebitz run`".to_owned(),
         )
     } else {
         let file = file.display();
-        (format!(" {file}"), format!("`kiebitz run --config {file}`"))
+        (format!(" {file}"), format!("run `kiebitz run --config {file}`"))
     };
     format!(
-        "Next: write into it where your broker is and what is played; `kiebitz check-config{check}`\n\
-         says whether that can be used. Then {run}."
+        "Next: add your broker and your event to the file, and check it with `kiebitz \
+         check-config{check}`.\nThen {run}."
     )
 }

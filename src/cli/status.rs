@@ -90,17 +90,19 @@ pub(super) fn run(request: &StatusRequest, out: &mut impl Write) -> Result<Exit>
         let file =
             Config::file(request.config.as_deref()).unwrap_or_else(|| Path::new(crate::config::USUAL_FILE));
         bail!(
-            "the status is served nowhere: write `[http]` and `listen = \"127.0.0.1:8037\"` into {}, and start kiebitz again",
+            "the status has no address: add `[http]` and `listen = \"127.0.0.1:8037\"` to {}, and restart kiebitz",
             file.display()
         );
     };
     let text = ask(&format!("http://{address}/health")).with_context(|| {
         format!(
-            "kiebitz does not answer at http://{address}/: does it run? `systemctl status kiebitz` says so"
+            "kiebitz does not answer at http://{address}/: check with `systemctl status kiebitz` that it is running"
         )
     })?;
-    let answer: Answer =
-        serde_json::from_str(&text).context("the answer is not understood: is that kiebitz?")?;
+    let answer: Answer = serde_json::from_str(&text).context(
+        "cannot parse the answer: check that no other program uses this \
+            address",
+    )?;
     if request.json {
         writeln!(out, "{text}")?;
     } else {

@@ -31,11 +31,12 @@ fn password(name: &str) -> Result<String> {
     let mut hidden = usual.clone();
     hidden.local_modes.remove(LocalModes::ECHO);
     rustix::termios::tcsetattr(&stdin, OptionalActions::Flush, &hidden)?;
-    let asked = ask(&format!("Password for {name}: ")).and_then(|one| Ok((one, ask("The same again: ")?)));
+    let asked =
+        ask(&format!("Password for {name}: ")).and_then(|one| Ok((one, ask("Repeat the password: ")?)));
     rustix::termios::tcsetattr(&stdin, OptionalActions::Flush, &usual)?;
     let (one, other) = asked?;
     if one != other {
-        bail!("the two are not the same");
+        bail!("the two passwords differ: try again");
     }
     Ok(one)
 }

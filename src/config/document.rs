@@ -104,8 +104,8 @@ impl FromStr for AnyPort {
         }
         if text.is_empty() || !text.starts_with('/') && text.contains('/') {
             return Err(format!(
-                "{text:?} does not name a port: that is an absolute path as in \"/dev/ttyS0\", a name in /dev/serial/by-id, \
-                 or a USB id as in \"0403:6015\""
+                "{text:?} is not a port; expected an absolute path as in \"/dev/ttyS0\", a name in \
+                 /dev/serial/by-id, or a USB id as in \"0403:6015\""
             ));
         }
         Ok(Self(Ignored::Path(text.into())))
@@ -123,7 +123,7 @@ impl FromStr for Log {
         let plain = |part: &str| part.contains('=') || part.parse::<LevelFilter>().is_ok();
         let targets = text.parse().ok().filter(|_| text.split(',').all(plain));
         targets.map(Self).ok_or(
-            "the log level is off, error, warn, info, debug or trace; by module it is written as in \"info,kiebitz=debug\"",
+            "expected off, error, warn, info, debug or trace, or levels by module as in \"info,kiebitz=debug\"",
         )
     }
 }
@@ -137,7 +137,7 @@ impl FromStr for Budget {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let size: ByteSize = text
             .parse()
-            .map_err(|_| "a size is a number with a unit, as in \"500 MB\" or \"2 GB\"")?;
+            .map_err(|_| "expected a size with a unit, as in \"500 MB\" or \"2 GB\"")?;
         let enough = (size.as_u64() >= SMALLEST_BUDGET).then_some(Self(size.as_u64()));
         enough.ok_or("recordings need at least \"10 MB\"")
     }
@@ -194,7 +194,7 @@ fn listed(text: &str, ignored: &[Ignored], tables: Vec<PortTable>) -> Result<Vec
             return Err(Wrong::new(span, "this port is also listed under `ignore`"));
         }
         paths.once(span, path.clone(), |line| {
-            format!("this port is already in line {line}")
+            format!("this port is already listed in line {line}")
         })?;
         let mode = table.mode;
         ports.push(Port { path, mode });
@@ -263,7 +263,7 @@ fn known_by(
             let shared = |port: &Port| port.mode == PortMode::Bus && port.path == path;
             if ports.iter().any(shared) {
                 let message =
-                    "this port is in bus mode, with many boards on it: give each board's `serial` instead";
+                    "this port is in bus mode, with several boards on it: give each board's `serial` instead";
                 return Err(Wrong::new(span, message));
             }
             Ok((span, KnownBy::Port(path)))
@@ -274,7 +274,7 @@ fn known_by(
         }
         (None, None) => Err(Wrong::new(
             table,
-            "which board is this? `serial` or `port` is missing",
+            "the board is not identified: `serial` or `port` is missing",
         )),
     }
 }
@@ -295,7 +295,7 @@ pub(super) fn log<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Targets,
 pub(super) fn days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let days = u32::deserialize(deserializer)?;
     let enough = (days > 0).then_some(days);
-    enough.ok_or_else(|| D::Error::custom("events are kept for at least 1 day"))
+    enough.ok_or_else(|| D::Error::custom("expected at least 1 day"))
 }
 
 pub(super) fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {

@@ -170,7 +170,7 @@ impl After {
     fn read<E: Error>(&self, text: &str) -> Result<Timestamp, E> {
         let time: jiff::Timestamp = text.parse().map_err(|_| {
             E::custom(format!(
-                "{text:?} does not say when a round begins: date, time and the offset from UTC, as in \
+                "{text:?} is not the start of a round; expected date, time and offset from UTC, as in \
                  2026-11-21T14:00:00+01:00"
             ))
         })?;

@@ -97,7 +97,10 @@ impl Commands {
     pub(super) fn go_on(&mut self, journal: &Journal) {
         match last_commands(journal) {
             Ok(events) => events.iter().for_each(|event| self.recall(event)),
-            Err(error) => tracing::warn!("a command that comes once more is carried out again: {error}"),
+            Err(error) => tracing::warn!(
+                "cannot read the last commands from the journal; a repeated command is \
+                carried out twice: {error}"
+            ),
         }
     }
 
@@ -217,9 +220,19 @@ impl Commands {
             // The pairings know by the board's events which commands it has taken.
             let Asked { board, command, .. } = asked;
             match hall.command(now, &board, &command).error {
-                None => tracing::info!(board, "{board}: {} of {}", command.action, command.id),
+                None => tracing::info!(
+                    board,
+                    "{board}: command {} of {} carried out",
+                    command.action,
+                    command.id
+                ),
                 Some(error) => {
-                    tracing::warn!(board, "{board}: {} of {}: {error}", command.action, command.id)
+                    tracing::warn!(
+                        board,
+                        "{board}: command {} of {} refused: {error}",
+                        command.action,
+                        command.id
+                    )
                 }
             }
             return None;
@@ -279,7 +292,7 @@ impl Done {
         refused(
             Some(command.id.clone()),
             format!(
-                "the id {:?} was that of another command, {} by {}; every command needs an id of its own",
+                "the id {:?} was already used for another command, {} by {}; every command needs its own id",
                 command.id, self.action, self.by
             ),
         )
@@ -320,7 +333,8 @@ fn resolved(
         board.clone_into(&mut asked.board);
     } else if !pairings.has_pairing(round, table) {
         let why = format!(
-            "there is no table {table} in round {round}: no pairing file has it, and no game was played there. Name the game by its id in \"game\""
+            "round {round} has no table {table}, neither in a pairing file nor with a game; name the game by \
+             its id in \"game\""
         );
         let refused = refused(Some(asked.command.id.clone()), why);
         tell(&asked.board, &refused);
@@ -372,8 +386,8 @@ fn last_commands(journal: &Journal) -> Result<Vec<Event>, JournalError> {
 
 fn tell(board: &str, answer: &Answer) {
     match &answer.error {
-        None => tracing::info!(board, id = answer.id, "{board}: a command is carried out"),
-        Some(error) => tracing::warn!(board, id = answer.id, "{board}: a command is refused: {error}"),
+        None => tracing::info!(board, id = answer.id, "{board}: command carried out"),
+        Some(error) => tracing::warn!(board, id = answer.id, "{board}: command refused: {error}"),
     }
 }
 
@@ -383,14 +397,14 @@ fn read(received: &Received) -> Result<Command, Answer> {
         let bytes = received.text.len();
         return Err(refused(
             None,
-            format!("a command has at most {MAX_TEXT} bytes, and this one {bytes}"),
+            format!("the command has {bytes} bytes; at most {MAX_TEXT} are allowed"),
         ));
     }
     let text = core::str::from_utf8(&received.text);
-    let text = text.map_err(|_| refused(None, "a command is text in UTF-8".to_owned()))?;
+    let text = text.map_err(|_| refused(None, "the command is not UTF-8 text".to_owned()))?;
     let command = Command::parse(text).map_err(|error| refused(id_of(text), error.to_string()))?;
     if received.retained {
-        let error = "a command must not be retained: whoever subscribes later would get it again";
+        let error = "a command must not be retained: later subscribers would receive it again";
         return Err(refused(Some(command.id), error.to_owned()));
     }
     let claimed = received.by.clone().unwrap_or_else(|| command.by.clone());

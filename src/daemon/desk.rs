@@ -178,7 +178,7 @@ impl Desk {
                 }
                 prepared = answered(&mut self.late) => {
                     let started = prepared?.started;
-                    tracing::info!("the disk answers");
+                    tracing::info!("the disk answers again");
                     self.open(commands, started.journal, started.numbers);
                 }
                 read = self.pairings.next() => self.pair(read),
@@ -297,7 +297,9 @@ impl Desk {
         let by = Duration::from_micros(micros.unsigned_abs());
         let (back, seconds) = (micros < 0, by.as_secs());
         if back {
-            tracing::warn!("the computer's clock was set back by {seconds} s; the times of events go on");
+            tracing::warn!(
+                "the computer's clock was set back by {seconds} s; the times of events do not go back"
+            );
         } else {
             tracing::warn!("the computer's clock was set forward by {seconds} s");
             if let Some(mqtt) = &mut self.mqtt {

@@ -176,7 +176,7 @@ impl Gate {
             self.way.release(held.leaving.unwrap_or_default(), true);
         }
         if self.waiting.is_empty() && self.unkept.take().is_some() {
-            tracing::info!("all that was published is kept");
+            tracing::info!("all published events are stored");
             self.storage.journal_is_well();
             self.spared.clear();
             self.numbers.unkept(false);
@@ -185,7 +185,9 @@ impl Gate {
         if self.poll_deadline().is_some_and(|due| due <= now.moment) && self.unkept.is_none() {
             self.storage.journal_is_silent(now.time);
             let problem = self.storage.state().journal.problem.unwrap_or_default();
-            tracing::warn!("the journal takes no events ({problem}); they are published without being kept");
+            tracing::warn!(
+                "the journal stores no events ({problem}); events are published before they are stored"
+            );
             self.leave_unkept_from(now);
         }
         if let Some(since) = self.unkept
@@ -239,7 +241,8 @@ impl Gate {
     fn give_up(&mut self, now: Now, events: &[Event], leaving: Vec<Leaving>) {
         if self.lost == 0 {
             tracing::error!(
-                "{MAX_WAITING} events wait for the journal, and there is no room for more; later ones are not kept, the recordings have their bytes"
+                "{MAX_WAITING} events wait for the journal, the most possible; later events are not stored: \
+                 once the journal works, `kiebitz rebuild` restores them from the recordings"
             );
         }
         self.lost += events.len() as u64;

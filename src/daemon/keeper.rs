@@ -155,7 +155,7 @@ impl Keeper {
         let ended = async { while self.kept.changed().await.is_ok() {} };
         if tokio::time::timeout(at_most, ended).await.is_err() {
             tracing::error!(
-                "the journal could not take the last events; they are kept at the next start, from the recordings"
+                "the journal has not stored the last events; the next start restores them from the recordings"
             );
         }
     }
@@ -249,9 +249,7 @@ impl KeeperThread {
                 let words = error.to_string();
                 if inputs_failing.as_ref() != Some(&words) {
                     let path = self.inputs.display();
-                    tracing::warn!(
-                        "cannot write the second copy of commands to {path}: {words}; trying again"
-                    );
+                    tracing::warn!("cannot write the second copy of commands to {path}: {words}; retrying");
                 }
                 *inputs_failing = Some(words);
             }
@@ -277,7 +275,7 @@ impl KeeperThread {
             Ok(()) => {
                 self.note_run();
                 if self.work.failing.take().is_some() {
-                    tracing::info!("the journal takes events again; all that waited are kept");
+                    tracing::info!("the journal stores events again, and all waiting events are stored");
                     self.storage.journal_is_well();
                 }
                 self.work.tried = false;
@@ -308,7 +306,7 @@ impl KeeperThread {
         };
         while let Some(run) = self.work.reloads.front() {
             if let Err(error) = journal.begin_run(run) {
-                return tracing::debug!("cannot note another configuration: {error}");
+                return tracing::debug!("cannot store the new configuration in the journal: {error}");
             }
             self.work.reloads.pop_front();
         }
@@ -321,7 +319,7 @@ impl KeeperThread {
         };
         match journal.begin_run(run) {
             Ok(()) => self.run = None,
-            Err(error) => return tracing::debug!("cannot note this start: {error}"),
+            Err(error) => return tracing::debug!("cannot store this start in the journal: {error}"),
         }
         self.note_reloads();
     }
@@ -334,7 +332,7 @@ impl KeeperThread {
         let now = self.time.now();
         self.storage.journal_fails(now, &words);
         if self.work.failing.as_ref() != Some(&words) {
-            tracing::error!("{words}; games go on, and their events wait until the journal takes them");
+            tracing::error!("{words}; games go on, and events wait until the journal stores them");
         }
         self.work.failing = Some(words);
         if damaged {
@@ -381,7 +379,7 @@ impl KeeperThread {
             self.work.log = self.work.log.take().or_else(|| File::open(&log).ok());
             return;
         };
-        tracing::error!("{} was removed or replaced", gone.display());
+        tracing::error!("{} was removed or replaced while in use", gone.display());
         let Some(gone) = self.work.journal.take() else {
             return;
         };
@@ -407,7 +405,7 @@ impl KeeperThread {
         };
         let started = std::thread::Builder::new().name("check".to_owned()).spawn(check);
         if let Err(error) = started {
-            tracing::warn!("the journal is not checked: {error}");
+            tracing::warn!("cannot check the journal: {error}");
         }
     }
 
@@ -447,7 +445,7 @@ impl KeeperThread {
         let by_board = acknowledged.iter().map(|(board, seq)| (&**board, *seq));
         match journal.acknowledge(OUTPUT, LIVE_STREAM, by_board) {
             Ok(()) => self.work.acknowledged = acknowledged,
-            Err(error) => tracing::debug!("cannot note what the broker has acknowledged: {error}"),
+            Err(error) => tracing::debug!("cannot store which events the broker has acknowledged: {error}"),
         }
     }
 
@@ -463,7 +461,7 @@ impl KeeperThread {
         };
         match journal.forget_before(LIVE_STREAM, reference.saturating_sub(self.keep)) {
             Ok(0) => {}
-            Ok(events) => tracing::info!("{events} events of old games were removed from the journal"),
+            Ok(events) => tracing::info!("removed {events} events of old games from the journal"),
             Err(error) => tracing::warn!("cannot remove old games: {error}"),
         }
     }
@@ -478,7 +476,7 @@ fn append(journal: &mut Journal, batches: &VecDeque<Batch>, tried: bool) -> Resu
     match journal.append(events()) {
         Err(error @ JournalError::Duplicate { .. }) => {
             // Another attempt would not help, and holding back all boards would be worse.
-            tracing::error!("{error}; the journal keeps the one that it has");
+            tracing::error!("{error}; the event in the journal stays");
             journal.fill(events()).map(drop)
         }
         done => done,

@@ -23,7 +23,8 @@ pub(crate) struct StateLock {
 pub(crate) enum LockError {
     /// Another daemon has it.
     #[error(
-        "another kiebitz has {}: {holder}. Stop that one, or give this one a directory of its own (state_directory in the configuration)",
+        "another kiebitz is using {} ({holder}): stop it, or set another state_directory in the configuration \
+         of this one",
         directory.display()
     )]
     Taken {
@@ -151,7 +152,7 @@ fn holder(file: &mut File) -> String {
     let mut text = String::new();
     match file.read_to_string(&mut text) {
         Ok(_) if !text.trim().is_empty() => text.trim().to_owned(),
-        _ => "it does not say which process".to_owned(),
+        _ => "unknown process".to_owned(),
     }
 }
 

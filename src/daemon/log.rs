@@ -42,7 +42,7 @@ pub(super) fn change(targets: &Targets) {
     if let Some(handle) = LOGGED.get()
         && let Err(error) = handle.reload(targets.clone())
     {
-        warn!("the log stays as it is: {error}");
+        warn!("cannot change the log level: {error}");
     }
 }
 
@@ -130,7 +130,7 @@ pub(super) fn event(event: &Event) {
             let doubt = if *end_certain {
                 ""
             } else {
-                "; nobody watched its end, and the last moves may have been others"
+                "; its end was not watched, so its last moves are uncertain"
             };
             info!(
                 game,
@@ -190,7 +190,7 @@ pub(super) fn event(event: &Event) {
         EventKind::IncidentClosed { kind, reason, .. } => debug!(
             kind = kind.as_str(),
             reason = reason.as_str(),
-            "{board}: {kind} is over"
+            "{board}: {kind} closed"
         ),
         EventKind::CommandTaken {
             action, by, error, ..

@@ -68,7 +68,7 @@ impl Lookout {
 }
 
 const NO_PORT: &str =
-    "no board is plugged in yet: plug one in, or let `kiebitz boards` tell what is looked for";
+    "no board is plugged in yet: plug one in; `kiebitz boards` shows which ports are searched";
 
 fn no_answer(ports: &[&str]) -> String {
     let named = match ports.get(..NAMED) {
@@ -78,8 +78,8 @@ fn no_answer(ports: &[&str]) -> String {
         _ => ports.join(", "),
     };
     format!(
-        "no board answers on {named} yet: is it switched on, and is its cable in at both ends? `kiebitz boards` tells more \
-         once kiebitz is stopped"
+        "no board answers on {named} yet: switch it on, and push its cable in at both ends. `kiebitz boards` \
+         tells more once kiebitz is stopped"
     )
 }
 

@@ -36,7 +36,7 @@ impl MachineWatch {
             }
         };
         let started = std::thread::Builder::new().name("machine".to_owned()).spawn(look);
-        started.context("cannot start to look at the computer")?;
+        started.context("cannot start monitoring the computer")?;
         Ok(Self(seen))
     }
 
@@ -122,18 +122,18 @@ impl Warned {
         {
             let megabytes = disk.free_bytes / 1_000_000;
             tracing::warn!(
-                "the disk of {directory} has {megabytes} MB left: remove what is not needed, or lower `budget` under [recorder]"
+                "the disk of {directory} has {megabytes} MB left: remove files, or lower `budget` under [recorder]"
             );
         }
         if let Some(celsius) = machine.temperature_c
             && news(&mut self.heat, celsius >= HOT)
         {
-            tracing::warn!("the computer is {celsius:.0} °C hot and slows down: give it air");
+            tracing::warn!("the computer is {celsius:.0} °C hot and slows down: improve its cooling");
         }
         if let Some(weak) = machine.under_voltage
             && news(&mut self.power, weak)
         {
-            tracing::warn!("the computer's power supply is too weak: use the one that was made for it");
+            tracing::warn!("the computer's power supply is too weak: use the one made for this computer");
         }
     }
 }

@@ -248,7 +248,8 @@ impl Daemon {
     fn without_disk(&self) -> Result<Prepared> {
         let time = LiveTime::start();
         tracing::error!(
-            "the disk does not answer; the boards are watched without what it knows of them, and their events are numbered from a number that none of them can have had"
+            "the disk does not answer; boards are watched without their earlier state, and event numbers skip \
+             ahead so that none is used twice"
         );
         self.storage.journal_is_silent(time.now());
         Prepared::of_nothing(&self.config, self.outbox.clone(), time)
@@ -353,8 +354,14 @@ async fn note_acknowledged(config: &Config, outbox: &Outbox) {
     };
     match outcome {
         Some(Ok(())) => {}
-        Some(Err(error)) => tracing::warn!("the last events will be sent again: {error}"),
-        None => tracing::warn!("the last events will be sent again: the disk does not answer"),
+        Some(Err(error)) => tracing::warn!(
+            "cannot store which events the broker has acknowledged; the last \
+            ones will be sent again: {error}"
+        ),
+        None => tracing::warn!(
+            "cannot store which events the broker has acknowledged; the last ones will be \
+            sent again: the disk does not answer"
+        ),
     }
 }
 

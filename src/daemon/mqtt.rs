@@ -54,7 +54,7 @@ impl Mqtt {
         let boards = journal.boards(LIVE_STREAM).unwrap_or_default();
         for (board, _) in boards {
             if let Err(error) = self.resume(journal, &board) {
-                tracing::warn!("{board} is not published as it was: {error:#}");
+                tracing::warn!("{board}: cannot read the last published state from the journal: {error:#}");
             }
         }
         // On a new day the outbox has them.
@@ -62,7 +62,7 @@ impl Mqtt {
             match journal.unsent(OUTPUT, LIVE_STREAM) {
                 Ok(unsent) => self.unsent = unsent,
                 Err(error) => tracing::warn!(
-                    "what the broker has not acknowledged is not sent again: {:#}",
+                    "cannot read unacknowledged events from the journal; they are not sent again: {:#}",
                     anyhow::Error::from(error)
                 ),
             }

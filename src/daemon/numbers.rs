@@ -50,7 +50,7 @@ impl Numbers {
         std::thread::Builder::new()
             .name("numbers".to_owned())
             .spawn(move || thread.work(&taken))
-            .context("cannot start to note numbers")?;
+            .context("cannot start storing event numbers")?;
         Ok(Self { notes, unkept, spare })
     }
 

@@ -31,7 +31,7 @@ impl Pairings {
     pub(super) fn start(config: &Config) -> Result<Self> {
         Ok(Self {
             config: config.clone(),
-            read: watch::start(config.pairing_files()).context("cannot read pairings")?,
+            read: watch::start(config.pairing_files()).context("cannot start reading pairings")?,
             seating: Seating::default(),
         })
     }
@@ -45,7 +45,7 @@ impl Pairings {
     pub(super) fn go_on(&mut self, journal: &Journal) {
         if let Err(error) = self.resume(journal) {
             tracing::warn!(
-                "boards are told their pairings again: {:#}",
+                "cannot read from the journal which boards have their pairings; they get them again: {:#}",
                 anyhow::Error::from(error)
             );
         }

@@ -17,7 +17,7 @@ const NAMELESS: Duration = Duration::from_secs(36 * 3600);
 pub(super) fn of(journal: &Journal, config: &Config, now: Timestamp) -> Vec<(String, Vec<Event>)> {
     read(journal, config, now).unwrap_or_else(|error| {
         tracing::warn!(
-            "games before the restart are not broadcast: {:#}",
+            "cannot read the games before the restart; they are not broadcast: {:#}",
             anyhow::Error::from(error)
         );
         Vec::new()

@@ -66,14 +66,15 @@ pub(super) async fn wait<T>(
             _ = looks.tick() => match silence.look(progress.steps(), at_most) {
                 Look::Given => return Ok(Waited::Late(outcome)),
                 Look::Slow => {
-                    tracing::warn!("the disk takes long to answer; boards are watched without it in some seconds");
+                    tracing::warn!("the disk is slow to answer; in a few seconds, boards are watched without it");
                 }
                 Look::Working(worked) => {
                     extend();
                     if worked >= say_at {
                         say_at = worked + SAY_EVERY;
                         tracing::info!(
-                            "still taking up the games from the recordings, for {} s so far; boards are watched after that",
+                            "still restoring games from the recordings, for {} s so far; boards are watched \
+                             after that",
                             worked.as_secs()
                         );
                     }

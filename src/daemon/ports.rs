@@ -123,7 +123,7 @@ impl Ports {
         let missing: BTreeSet<PathBuf> = missing.iter().cloned().collect();
         for path in missing.difference(&self.missing) {
             tracing::warn!(
-                "{} is configured but not there: is it plugged in, and is that its name?",
+                "{} is configured but does not exist: plug the device in, or correct the path",
                 path.display()
             );
         }

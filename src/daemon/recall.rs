@@ -69,7 +69,7 @@ fn game_of(journal: &Path, board: &str, game: &str) -> Option<ResumableGame> {
     };
     read().unwrap_or_else(|error| {
         let error = anyhow::Error::from(error);
-        tracing::warn!("cannot look up {game}, which a command is about: {error:#}");
+        tracing::warn!("cannot look up {game} for a command: {error:#}");
         None
     })
 }

@@ -78,7 +78,7 @@ impl Reload {
                     let file = self.file.clone();
                     match beside("configuration", move || Config::read_or_default(file.as_deref())) {
                         Ok(reading) => self.reading = Some(reading),
-                        Err(error) => tracing::error!("the configuration is not read again: {error:#}"),
+                        Err(error) => tracing::error!("cannot reload the configuration: {error:#}"),
                     }
                 }
             }
@@ -153,11 +153,11 @@ impl Change {
         let parts = [
             (
                 self.of_boards,
-                "what is played, and names of boards that are plugged in from now on",
+                "event and rules, and names of boards that are plugged in from now on",
             ),
-            (self.delays, "how long spectators of single boards wait"),
-            (self.clock_messages, "what clocks display"),
-            (self.log, "what is logged"),
+            (self.delays, "delays for spectators of single boards"),
+            (self.clock_messages, "names on clocks"),
+            (self.log, "the log level"),
         ];
         let parts = parts.into_iter().filter(|(changed, _)| *changed);
         parts.map(|(_, part)| part).collect::<Vec<_>>().join("; ")
@@ -166,14 +166,14 @@ impl Change {
     fn say(&self) {
         let at_once = self.at_once();
         if at_once.is_empty() && self.later.is_empty() {
-            tracing::info!("the configuration was read again; nothing in it has changed");
+            tracing::info!("configuration reloaded; nothing has changed");
         }
         if !at_once.is_empty() {
-            tracing::info!("the configuration was read again; this applies at once: {at_once}");
+            tracing::info!("configuration reloaded; changed at once: {at_once}");
         }
         if !self.later.is_empty() {
             let later = self.later.join(", ");
-            tracing::warn!("the configuration was read again; this takes effect at the next start: {later}");
+            tracing::warn!("configuration reloaded; changes at the next start: {later}");
         }
     }
 }
@@ -213,7 +213,10 @@ impl Desk {
                 let error = format!("{:#}", anyhow::Error::from(error));
                 // Only the first line: the others point at the place in the file.
                 let what = error.lines().next().unwrap_or_default();
-                return tracing::error!("{what}; nothing changes (`kiebitz check-config` shows more)");
+                return tracing::error!(
+                    "{what}; the old configuration stays in use (`kiebitz check-config` \
+                    shows more)"
+                );
             }
         };
         let change = Change::between(config, new);
@@ -240,8 +243,8 @@ impl Desk {
             for (before, name) in renamed(config, &change.config) {
                 if self.hall.board(&before).is_some_and(|board| !board.is_idle()) {
                     tracing::warn!(
-                        "{before} will be called {name} when it is plugged in or kiebitz is started again: leave both until \
-                         its game is over, which would go on as another one"
+                        "{before} will be named {name} when it is plugged in again or kiebitz restarts: wait \
+                         until its game is over, or the game is split in two"
                     );
                 }
             }
@@ -290,7 +293,7 @@ mod tests {
              [mqtt]\nurl = \"mqtt://elsewhere\"\n[http]\nlisten = \"127.0.0.1:8037\"\n[livechess]\nsetup = true\n[recorder]\nenabled = false\n[ports]\nusb = false\n\
              [[board]]\nserial = \"1\"\nname = \"one\"\n",
         );
-        assert_eq!(change.at_once(), "what is logged");
+        assert_eq!(change.at_once(), "the log level");
         assert_eq!(change.later.len(), 8, "{:?}", change.later);
         let mut expected = config(OLD);
         expected.daemon.log.clone_from(&change.config.daemon.log);

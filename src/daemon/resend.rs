@@ -58,7 +58,7 @@ impl Resend {
         let Ok(wanted) = serde_json::from_slice::<Wanted>(&received.text) else {
             tracing::debug!(
                 board = received.board,
-                "what is asked for of {} is not understood",
+                "cannot parse the request for events of {}",
                 received.board
             );
             return;
@@ -76,13 +76,13 @@ impl Resend {
         let read = beside("resend", move || {
             match page(&journal, &board, wanted) {
                 Ok(page) => outbox.publish(vec![Message::asked(&topics.resent().into(), page)]),
-                Err(error) => tracing::warn!(board, "{board}: events cannot be sent again: {error:#}"),
+                Err(error) => tracing::warn!(board, "{board}: cannot resend events: {error:#}"),
             }
             reading.fetch_sub(1, Ordering::Relaxed);
         });
         if let Err(error) = read {
             self.reading.fetch_sub(1, Ordering::Relaxed);
-            tracing::warn!("events are not sent again: {error:#}");
+            tracing::warn!("cannot resend events: {error:#}");
         }
     }
 }
@@ -90,7 +90,7 @@ impl Resend {
 /// A page of a board's events as JSON: `{"after": n, "events": [...]}`, without any when there are none. It says `since` when it
 /// was asked for so: another hub cannot take it for the first it needs.
 fn page(journal: &Path, board: &str, wanted: Wanted) -> Result<String> {
-    let journal = Journal::open_to_read(journal).context("the journal cannot be read")?;
+    let journal = Journal::open_to_read(journal).context("cannot read the journal")?;
     let after = match wanted {
         Wanted::After(after) => after,
         Wanted::Since(since) => {

@@ -133,7 +133,10 @@ pub(super) fn start(
             }
             // It takes events, and stays as it is for the newer kiebitz that can read it.
             Err(error @ JournalError::NewerEvent { .. }) => {
-                tracing::error!("{:#}; games are taken up anew", anyhow::Error::from(error));
+                tracing::error!(
+                    "{:#}; games in progress continue as new games",
+                    anyhow::Error::from(error)
+                );
                 raise(
                     &mut marks.given.numbers.boards,
                     opened.boards(LIVE_STREAM).unwrap_or_default(),
@@ -141,7 +144,7 @@ pub(super) fn start(
                 break;
             }
             Err(error) => {
-                say_failing(error, "kiebitz goes on without what it has", now, storage);
+                say_failing(error, "kiebitz continues without it", now, storage);
                 journal = None;
             }
         }
@@ -303,7 +306,7 @@ fn restore_inputs(config: &Config, journal: &mut Journal, lost: bool) -> Vec<Inp
         Ok(0) => {}
         Ok(added) => {
             tracing::warn!(
-                "the journal lacked {added} starts and commands; they are taken from {}",
+                "{added} starts and commands were missing in the journal and were restored from {}",
                 path.display()
             );
         }
@@ -453,7 +456,7 @@ impl Beginner<'_> {
             noted => noted,
         };
         if let Err(error) = &noted {
-            tracing::warn!("cannot note this start: {error}; trying again");
+            tracing::warn!("cannot store this start in the journal: {error}; retrying");
         }
         Ok(Some(Taken {
             hall,
@@ -470,8 +473,8 @@ impl Beginner<'_> {
 fn say(alone: &BTreeMap<String, Alone>) {
     for (board, why) in alone {
         match why {
-            Alone::LongAgo => tracing::debug!("{board} goes on from the journal: {why}"),
-            _ => tracing::warn!("{board} goes on from the journal alone: {why}"),
+            Alone::LongAgo => tracing::debug!("{board}: resumes from the journal: {why}"),
+            _ => tracing::warn!("{board}: resumes from the journal alone: {why}"),
         }
     }
 }
@@ -526,7 +529,7 @@ fn open_journal(
         }
         Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) => bail!(error),
         Err(error) => {
-            say_failing(error, "the boards are watched all the same", now, storage);
+            say_failing(error, "boards are watched without it", now, storage);
             Ok((None, false))
         }
     }
@@ -546,7 +549,8 @@ pub(super) fn replaced(
             events,
         }) => {
             tracing::error!(
-                "the damaged journal is now {}; {events} events of it are in the new one. `kiebitz rebuild` makes what is missing from the recordings",
+                "the damaged journal was moved to {}; {events} events were copied into a new one. `kiebitz \
+                 rebuild` restores missing events from the recordings",
                 aside.display()
             );
             Some(journal)
@@ -574,8 +578,10 @@ pub(super) fn restored(
         Ok(std::fs::rename(&copy, path)?)
     });
     match moved {
-        Ok(()) => tracing::info!("its events are in a new one of that name"),
-        Err(error) => tracing::error!("its events cannot be saved: {error:#}"),
+        Ok(()) => {
+            tracing::info!("the events of the lost journal were copied into a new one of the same name")
+        }
+        Err(error) => tracing::error!("cannot copy the events of the lost journal into a new one: {error:#}"),
     }
     match Journal::open(path) {
         Ok(journal) => Some(journal),

@@ -153,7 +153,7 @@ impl Tape {
         self.orders = None;
         let ended = async { while self.written.changed().await.is_ok() {} };
         if tokio::time::timeout(at_most, ended).await.is_err() {
-            tracing::error!("the disk of the recordings does not answer: the last bytes may be missing");
+            tracing::error!("the disk of the recordings does not answer: the last bytes may be lost");
         }
     }
 }

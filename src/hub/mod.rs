@@ -49,12 +49,15 @@ const COMMANDS: usize = 64;
 pub(crate) async fn run(config: Config) -> Result<()> {
     let mut stop = Stop::listen().context("cannot wait for signals")?;
     let Some(broker) = config.mqtt.clone() else {
-        bail!("a hub listens to a broker: write `[mqtt]` and `url = \"mqtt://HOST\"` into the configuration");
+        bail!(
+            "a hub needs a broker to listen to: add `[mqtt]` and `url = \"mqtt://HOST\"` to the configuration"
+        );
     };
     let settings = config.outputs(None);
     if !settings.is_any() {
         bail!(
-            "a hub publishes what it hears: write `[publish]`, `[desk]`, `[lichess]`, `[[webhook]]` or `[[alarm]]` into the configuration (docs/halls.md)"
+            "a hub needs an output: add `[publish]`, `[desk]`, `[lichess]`, `[[webhook]]` or `[[alarm]]` to the \
+             configuration (docs/halls.md)"
         );
     }
     let halls = match config.halls.as_slice() {
@@ -85,7 +88,7 @@ pub(crate) async fn run(config: Config) -> Result<()> {
     };
     // The first connection is still to be made.
     hub.daemons.connect(moment(), false);
-    tracing::info!("the hub listens; journals stay with the daemons");
+    tracing::info!("the hub is listening; journals stay with the daemons");
     hub.work(&mut stop).await;
     drop(hub);
     tasks.finish().await;
@@ -166,13 +169,13 @@ impl Hub {
     fn hear(&mut self, now: Now, heard: Heard) {
         match heard {
             Heard::Connected => {
-                tracing::info!("the broker is connected");
+                tracing::info!("connected to the MQTT broker");
                 self.daemons.connect(now.moment, true);
                 self.boards.values_mut().for_each(|board| board.events.doubt());
                 self.tick(now);
             }
             Heard::Lost(reason) => {
-                tracing::warn!("the broker is not connected: {reason}");
+                tracing::warn!("no connection to the MQTT broker: {reason}; retrying");
                 self.daemons.connect(now.moment, false);
             }
             Heard::Message {
@@ -181,7 +184,7 @@ impl Hub {
                 retained,
             } => {
                 if let Err(error) = self.read(now, &topic, &payload, retained) {
-                    tracing::debug!(topic, "{topic} is not understood: {error}");
+                    tracing::debug!(topic, "cannot parse the message on {topic}: {error}");
                 }
             }
         }
@@ -297,7 +300,7 @@ impl Hub {
             (self.name_of(place) == setup.board).then(|| (place.clone(), daemon.clone()))
         });
         let Some((place, daemon)) = found else {
-            let error = Some(format!("no board is called {:?}", setup.board));
+            let error = Some(format!("there is no board {:?}", setup.board));
             let _ = setup.answer.send(Ok(Answer {
                 id: Some(setup.command.id),
                 ok: false,

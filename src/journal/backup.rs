@@ -27,7 +27,7 @@ pub struct Backup {
 #[non_exhaustive]
 pub enum BackupError {
     /// There is a file of that name, and it was not to be replaced.
-    #[error("{} exists already", path.display())]
+    #[error("{} already exists", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub enum BackupError {
         path: PathBuf,
     },
     /// That is no name of a file.
-    #[error("{} is a directory: name the file in it", path.display())]
+    #[error("{} is a directory: name a file in it", path.display())]
     Directory {
         /// What was named.
         path: PathBuf,
@@ -54,7 +54,7 @@ pub enum BackupError {
     },
     /// There is no room for it.
     #[error(
-        "the disk is full: the backup {} needs about {}, so make room or write it to another disk",
+        "the disk is full: the backup {} needs about {}; remove files, or write it to another disk",
         path.display(),
         ByteSize::b(*needed).display().si()
     )]
@@ -74,8 +74,8 @@ pub enum BackupError {
     },
     /// What was written is not what a journal must be.
     #[error(
-        "the backup is not whole ({detail}) and was removed: either the journal is damaged, then keep the older \
-         backups, or the disk of {} fails, then try another",
+        "the backup was incomplete ({detail}) and has been removed: if the journal is damaged, keep the older \
+         backups; if the disk of {} fails, try another disk",
         path.display()
     )]
     NotWhole {

@@ -21,8 +21,8 @@ pub enum JournalError {
     },
     /// The file is damaged.
     #[error(
-        "the journal {} is damaged ({detail}): move it away, together with the files beside it whose names begin like \
-         it, and kiebitz begins a new one",
+        "the journal {} is damaged ({detail}): move it away, together with the files beside it whose names \
+         begin the same, and kiebitz begins a new one",
         path.display()
     )]
     Damaged {
@@ -32,15 +32,15 @@ pub enum JournalError {
         detail: String,
     },
     /// The file is a database of another program.
-    #[error("{} is a database, but no journal of kiebitz: is the state directory the right one?", path.display())]
+    #[error("{} is a database, but not a journal of kiebitz: check `state_directory`", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
     },
     /// The file was written by a newer kiebitz.
     #[error(
-        "the journal {} was written by a newer kiebitz (format {found}, this one knows {known}): install the newer one \
-         again, or move the journal away",
+        "the journal {} was written by a newer kiebitz (format {found}; this one knows {known}): install the \
+         newer one again, or move the journal away",
         path.display()
     )]
     Newer {
@@ -53,8 +53,8 @@ pub enum JournalError {
     },
     /// An event has a word that this kiebitz does not know: a newer kiebitz wrote it.
     #[error(
-        "the journal {} has an event that this kiebitz does not understand (event {seq}, {kind}: {detail}): install the \
-         newer kiebitz that wrote it again, or move the journal away",
+        "the journal {} has an event that this kiebitz cannot read (event {seq}, {kind}: {detail}): install the \
+         newer one that wrote it again, or move the journal away",
         path.display()
     )]
     NewerEvent {
@@ -68,26 +68,27 @@ pub enum JournalError {
         detail: String,
     },
     /// The disk is full.
-    #[error("the disk is full: the journal {} takes no more events until there is room", path.display())]
+    #[error("the disk is full: the journal {} stores no events until there is room; remove files", path.display())]
     Full {
         /// The file.
         path: PathBuf,
     },
     /// The file may not be written.
-    #[error("the journal {} may not be written: whose is it, and is the disk mounted read-only?", path.display())]
+    #[error("no permission to write the journal {}: check its owner, and that the disk is not mounted read-only", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
     },
     /// Another program holds the lock on the file and does not release it.
-    #[error("another program holds the journal {}: is a second kiebitz running?", path.display())]
+    #[error("another program has locked the journal {}: check whether a second kiebitz is running", path.display())]
     Busy {
         /// The file.
         path: PathBuf,
     },
     /// An event has a number that was given before.
     #[error(
-        "event {seq} of {board} in the stream {stream:?} is already in the journal: is a second kiebitz running?"
+        "event {seq} of {board} in the stream {stream:?} is already in the journal: check whether a second \
+         kiebitz is running"
     )]
     Duplicate {
         /// The stream.
@@ -98,7 +99,7 @@ pub enum JournalError {
         seq: u64,
     },
     /// SQLite fails in another way.
-    #[error("the journal {} fails", path.display())]
+    #[error("cannot use the journal {}", path.display())]
     Sqlite {
         /// The file.
         path: PathBuf,

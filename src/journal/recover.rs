@@ -98,7 +98,7 @@ impl Journal {
             let kept = Kept::of(row).map_err(self.error())?;
             if !kept.is_sound() {
                 let (_, board, seq) = &kept.key;
-                let detail = format!("event {seq} of {board} is not what it was");
+                let detail = format!("event {seq} of {board} has changed");
                 return Err(error::damaged(self.path.clone(), &detail));
             }
         }

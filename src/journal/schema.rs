@@ -87,14 +87,14 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), JournalE
     let inconsistent = |detail: &str| Err(error::damaged(path.to_owned(), &detail));
     match (application == APPLICATION, has_tables, version) {
         (true, true, FIRST..=VERSION) => Ok(()),
-        (true, true, 0 | ..0) => inconsistent("its version is missing"),
+        (true, true, 0 | ..0) => inconsistent("the version is missing"),
         (true, true, newer) => Err(JournalError::Newer {
             path: path.to_owned(),
             found: newer,
             known: VERSION,
         }),
         (true, false, _) => inconsistent("a table is missing"),
-        (false, true, _) => inconsistent("its header does not say that it is a journal"),
+        (false, true, _) => inconsistent("the header is not that of a journal"),
         (false, false, _) => Err(JournalError::Foreign {
             path: path.to_owned(),
         }),

@@ -149,7 +149,7 @@ fn events_are_kept_all_or_none() {
     let error = journal.append(&events[2..]).expect_err("event 3 is there");
     assert_eq!(
         error.to_string(),
-        "event 3 of b in the stream \"live\" is already in the journal: is a second kiebitz running?"
+        "event 3 of b in the stream \"live\" is already in the journal: check whether a second kiebitz is running"
     );
     let error = journal
         .append([&events[3], &events[2]])

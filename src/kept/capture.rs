@@ -64,7 +64,7 @@ impl Recorded {
 /// Ends work that nobody waits for.
 pub(super) fn check(is_wanted: impl Fn() -> bool) -> Result<()> {
     if !is_wanted() {
-        bail!("nobody waits for it any more");
+        bail!("the request was cancelled");
     }
     Ok(())
 }

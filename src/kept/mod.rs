@@ -74,7 +74,8 @@ impl KeptGames {
         // One that cannot be looked for may be there: opening it says what is wrong.
         if let Ok(false) = file.try_exists() {
             bail!(
-                "there is no journal {}: has `kiebitz run` kept one, and does --config name its configuration?",
+                "there is no journal {}: `kiebitz run` creates it; check that --config names the daemon's \
+                 configuration",
                 file.display()
             );
         }
@@ -140,9 +141,9 @@ impl KeptGames {
         let last = all.iter().rev().take(NAMED).map(|game| game.entry.game.as_str());
         let last: Vec<&str> = last.collect();
         let hint = match last.as_slice() {
-            [] => "it has no games".to_owned(),
+            [] => "the journal has no games".to_owned(),
             last => format!(
-                "its last games are {}; `kiebitz games` lists them all",
+                "the last games are {}; `kiebitz games` lists all",
                 last.join(", ")
             ),
         };
@@ -202,7 +203,7 @@ impl KeptGames {
     /// A game as it is after its last event.
     pub(crate) fn record(&self, game: &KeptGame) -> Result<GameRecord> {
         GameRecord::of(&self.events(game)?)
-            .with_context(|| format!("{} has no beginning in the journal", game.entry.game))
+            .with_context(|| format!("the beginning of {} is not in the journal", game.entry.game))
     }
 
     /// The events of a game as they were kept.

@@ -31,7 +31,7 @@ pub(crate) enum Unrecorded {
     #[error("the journal does not say on which port {game} was played")]
     NoPort { game: String },
     #[error(
-        "the board was moved from one port to another during {game} ({ports}): replay their recordings in {folder} one by one"
+        "the board changed ports during {game} ({ports}): replay the recordings of these ports in {folder} one by one"
     )]
     Moved {
         game: String,
@@ -39,8 +39,8 @@ pub(crate) enum Unrecorded {
         folder: String,
     },
     #[error(
-        "there is no {file} in {folder}, so {game} cannot be replayed: recording was off, or the file was removed to \
-         keep to the budget"
+        "there is no {file} in {folder}, so {game} cannot be replayed: recording was off, or the file was \
+         removed to stay within the budget"
     )]
     Gone {
         game: String,
@@ -48,10 +48,11 @@ pub(crate) enum Unrecorded {
         folder: String,
     },
     #[error(
-        "the recording does not show that {game} began on {board}: was the board named otherwise then, or are bytes missing?"
+        "the recording does not show that {game} began on {board}: the board had another name then, or bytes \
+         are missing"
     )]
     NotShown { game: String, board: String },
-    #[error("its recording has more than {mebibytes} MiB: take it from the recordings on kiebitz's computer")]
+    #[error("the recording has more than {mebibytes} MiB: copy it from the recordings on kiebitz's computer")]
     TooLarge { mebibytes: usize },
 }
 

@@ -146,7 +146,7 @@ impl FeedSettings {
         for file in all.filter(|file| is_open_to_all(file)) {
             let file = file.display();
             tracing::warn!(
-                "everyone on this computer may read {file}, and a secret is in it: chmod 640 {file}"
+                "{file} contains a secret and is readable by every user of this computer: run `chmod 640 {file}`"
             );
         }
     }
@@ -418,7 +418,7 @@ impl FeedTasks {
         };
         if tokio::time::timeout(MAX_FINISH, all).await.is_err() {
             tracing::warn!(
-                "not every output has got the last moves; it gets them when kiebitz is started again"
+                "some outputs have not received the last moves; they receive them after the next start"
             );
         }
     }

@@ -22,7 +22,7 @@ pub(crate) struct Connection {
 
 /// The broker does not accept what it is sent.
 #[derive(Debug, thiserror::Error)]
-#[error("the MQTT broker has not accepted {messages} messages: is it still running?")]
+#[error("the MQTT broker has not accepted {messages} messages: check that it is still running")]
 pub(crate) struct Undelivered {
     messages: usize,
 }
@@ -47,7 +47,7 @@ impl Connection {
         if !matches!(timeout(CONNECT_TIMEOUT, connected).await, Ok(Ok(_))) {
             let (broker, seconds) = (config.broker(), CONNECT_TIMEOUT.as_secs());
             bail!(
-                "no MQTT broker answers at {broker} within {seconds} s: is it running, and is that its port?"
+                "no MQTT broker answers at {broker} within {seconds} s: check that it is running, and its port"
             );
         }
         Ok(Self {

@@ -97,16 +97,16 @@ pub struct TakenUp {
 #[non_exhaustive]
 pub enum Alone {
     /// Nothing that could be played back was recorded.
-    #[error("there is no recording to go on from")]
+    #[error("there is no recording to resume from")]
     NotRecorded,
     /// The recording gives something else than the journal has.
-    #[error("its recording does not bear out event {0} of the journal")]
+    #[error("the recording does not lead to event {0} of the journal")]
     Differs(u64),
     /// The recording ends before the journal does.
-    #[error("its recording ends before event {0} of the journal")]
+    #[error("the recording ends before event {0} of the journal")]
     Short(u64),
     /// Nothing that was known of lines and hands is of use any more.
-    #[error("it was last watched long ago")]
+    #[error("the board was last watched long ago")]
     LongAgo,
 }
 

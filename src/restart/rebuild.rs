@@ -53,10 +53,10 @@ pub struct RebuiltBoard {
 #[non_exhaustive]
 pub enum Unfit {
     /// The recording gives something else than the journal has.
-    #[error("its recording gives another event {0} than the journal has")]
+    #[error("event {0} differs between the recording and the journal")]
     Differs(u64),
     /// The journal has none of the events that the recording gives.
-    #[error("nothing in the journal bears out what its recording gives from event {0} on")]
+    #[error("nothing in the journal confirms the recording from event {0} on")]
     Unchecked(u64),
 }
 

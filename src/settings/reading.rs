@@ -34,7 +34,7 @@ impl FromStr for Absolute {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let path = PathBuf::from(text);
         let absolute = path.is_absolute().then_some(Self(path));
-        absolute.ok_or("this path must be absolute, beginning with \"/\"")
+        absolute.ok_or("expected an absolute path, beginning with \"/\"")
     }
 }
 
@@ -47,9 +47,9 @@ impl FromStr for Delay {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let delay = text.parse::<jiff::SignedDuration>().ok();
         let delay = delay.and_then(|delay| Duration::try_from(delay).ok());
-        let delay = delay.ok_or("a delay is a number with a unit, as in \"15 min\" or \"90 s\"")?;
+        let delay = delay.ok_or("expected a delay with a unit, as in \"15 min\" or \"90 s\"")?;
         let short = (delay <= LONGEST_DELAY).then_some(Self(delay));
-        short.ok_or("spectators wait for at most \"2 h\"")
+        short.ok_or("the delay can be at most \"2 h\"")
     }
 }
 
@@ -82,10 +82,8 @@ pub(crate) fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Pa
 pub(crate) fn without_login(text: &str) -> Result<String, &'static str> {
     match url_of(&text.replace("{round}", "1")) {
         Some(url) if url.username().is_empty() && url.password().is_none() => Ok(text.to_owned()),
-        Some(_) => Err(
-            "a login does not belong into the address: write a token into a file, and name that in `token_file`",
-        ),
-        None => Err("this must be an address as in \"https://club.example/chess\""),
+        Some(_) => Err("the address must not contain a login: write a token to a file, and set `token_file`"),
+        None => Err("expected an address such as \"https://club.example/chess\""),
     }
 }
 

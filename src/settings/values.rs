@@ -21,17 +21,18 @@ pub struct Name(String);
 #[non_exhaustive]
 pub enum NameError {
     /// It has no characters.
-    #[error("a name has at least one character")]
+    #[error("the name is empty")]
     Empty,
     /// It has too many of them.
-    #[error("a name has at most {LONGEST_NAME} bytes, {name:?} has {}", name.len())]
+    #[error("the name {name:?} has {} bytes; at most {LONGEST_NAME} are allowed", name.len())]
     TooLong {
         /// The name.
         name: String,
     },
     /// It has a character that MQTT topics or file names cannot have.
     #[error(
-        "the name {name:?} has {character:?} in it: it is part of MQTT topics and file names, which allow no spaces and none of + # / $"
+        "the name {name:?} contains {character:?}: names are part of MQTT topics and file names and must not \
+         contain spaces or + # / $"
     )]
     Character {
         /// The name.
@@ -40,7 +41,7 @@ pub enum NameError {
         character: char,
     },
     /// It would be the name of a directory or a hidden file.
-    #[error("the name {name:?} begins with a dot, which hides files of that name")]
+    #[error("the name {name:?} begins with a dot, which would hide its files")]
     Hidden {
         /// The name.
         name: String,
@@ -67,7 +68,9 @@ pub struct UsbId {
 
 /// A text that is not a USB id.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{text:?} is not a USB id: `lsusb` shows them, twice four hexadecimal digits as in \"0403:6015\"")]
+#[error(
+    "{text:?} is not a USB id; expected twice four hexadecimal digits, as in \"0403:6015\"; `lsusb` lists them"
+)]
 pub struct NoUsbId {
     /// The text.
     pub text: String,

@@ -125,7 +125,7 @@ impl Inspector<'_> {
             // When stderr is closed, nobody is reading.
             let _ = writeln!(
                 std::io::stderr(),
-                "Checking the ports; a row of boards takes up to 20 s."
+                "Checking the ports; this takes up to 20 s for a row of boards."
             );
         }
         let (updates, mut received) = channel(MAX_UPDATES);

@@ -44,7 +44,7 @@ pub enum BrokerError {
     #[error("cannot start a thread for the broker: {0}")]
     Thread(#[from] std::io::Error),
     /// The broker's thread has ended before it listened.
-    #[error("the broker has stopped before it listened on {addr}")]
+    #[error("the broker stopped before it listened on {addr}")]
     Stopped {
         /// The address wanted.
         addr: SocketAddr,

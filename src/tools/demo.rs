@@ -77,14 +77,14 @@ const ACTS: [Act; 4] = [
         capture: include_bytes!("demo/doubtful.pcapng"),
         stream: "demo-2",
         players: ("Caspari, Lena", "Dietz, Anton"),
-        caption: "in move 4 the queen rests on g6 on her way: nothing is told before it is clear",
+        caption: "in move 4 the queen pauses on g6: the move is held back until it is clear",
         at_most: SLOWLY,
     },
     Act {
         capture: include_bytes!("demo/corrected.pcapng"),
         stream: "demo-3",
         players: ("Ebert, Mara", "Falk, Johann"),
-        caption: "in move 2 the queen rests on d6 for long: what was told too early is corrected",
+        caption: "in move 2 the queen pauses on d6 for long: the move announced too early is corrected",
         at_most: SLOWLY,
     },
     Act {

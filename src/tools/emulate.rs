@@ -75,7 +75,7 @@ pub struct Share(u16);
 
 /// A text that is not a share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a share is written as in 2% or 0.5%, at most 100%")]
+#[error("expected a share such as 2% or 0.5%, at most 100%")]
 pub struct NoShare;
 
 impl Share {
@@ -115,7 +115,7 @@ pub enum Hands {
 
 /// A text that does not name hands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("hands are calm, drawing, blitz, clumsy, hurried or mixed")]
+#[error("expected calm, drawing, blitz, clumsy, hurried or mixed")]
 pub struct NoHands;
 
 impl FromStr for Hands {
@@ -351,7 +351,7 @@ impl<'o, W: Write> Room<'o, W> {
         self.put(line, None);
         self.report(
             &self.port_name(line),
-            &format!("its pseudo-terminal fails: {error}"),
+            &format!("error in its pseudo-terminal: {error}"),
         )
     }
 

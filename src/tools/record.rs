@@ -159,7 +159,7 @@ impl PortRecorder {
             Err(error) => notify(&error.to_string()),
             Ok(Content::Opened) => self.opened()?,
             Ok(Content::Closed { reason }) => {
-                notify(&format!("{reason}; trying again"));
+                notify(&format!("{reason}; retrying"));
                 self.closed(&reason)?;
             }
             Ok(content) => {

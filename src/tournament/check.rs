@@ -97,10 +97,10 @@ impl Check<'_> {
         let mut found: Vec<Finding> = doubts.into_iter().map(Finding::from).collect();
         let looked = self.rounds(event);
         if let Some(round) = self.round.filter(|_| looked.is_empty()) {
-            let text = format!("there is no round {round} in these files: export its pairings");
+            let text = format!("the files have no round {round}: export its pairings");
             found.push(Finding::lost(About::Round, None, text));
         } else if event.rounds.is_empty() {
-            let text = "there are no pairings in these files, only players: export those of the round";
+            let text = "the files have players but no pairings: export the pairings of the round";
             found.push(Finding::lost(About::Round, None, text));
         }
         for (number, round) in &looked {
@@ -154,8 +154,8 @@ impl Check<'_> {
         let all = without == players.len() && without > 1 && self.fide.is_none();
         if let Some(first) = players.first().filter(|_| all) {
             let text = format!(
-                "none of the {without} players has a FIDE id, by which broadcasts know them: export the pairings with the \
-                 ids, or give the FIDE report (TRF) or a list of the players, too"
+                "none of the {without} players has a FIDE id, which broadcasts need: export the pairings with \
+                 ids, or add the FIDE report (TRF) or a list of players"
             );
             return vec![Finding::lost(About::NoFideId, Some(&first.place), text)];
         }
@@ -194,19 +194,19 @@ fn without_id(player: &Player, list: &FideList) -> Finding {
     let (about, text) = match found.as_slice() {
         [] => (
             About::UnknownName,
-            format!("{name} has no FIDE id, and the FIDE list has nobody of that name: ask the player"),
+            format!("{name} has no FIDE id, and the name is not in the FIDE list: ask the player"),
         ),
         [one] => (
             About::NoFideId,
             format!(
-                "{name} has no FIDE id; the FIDE list has one of that name: {}",
+                "{name} has no FIDE id; the FIDE list has one player of that name: {}",
                 shown(one)
             ),
         ),
         several => {
             let several: Vec<String> = several.iter().take(LISTED).map(|entry| shown(entry)).collect();
             let text = format!(
-                "{name} has no FIDE id; the FIDE list has several of that name: {}",
+                "{name} has no FIDE id; the FIDE list has several players of that name: {}",
                 several.join("; ")
             );
             (About::NoFideId, text)
@@ -219,11 +219,11 @@ fn unknown_id(player: &Player, id: u32, list: &FideList) -> Finding {
     let name = &player.name;
     let text = match list.named(name).next() {
         Some(entry) => format!(
-            "{name}: the FIDE list has no id {id}, but {}: correct it",
+            "{name}: the FIDE list has no id {id}, but {}: correct the id",
             shown(entry)
         ),
         None => format!(
-            "{name}: the FIDE list has no id {id}, and nobody of that name: correct it, or take a newer list"
+            "{name}: the FIDE list has neither the id {id} nor the name: correct the id, or use a newer list"
         ),
     };
     Finding::lost(About::UnknownId, Some(&player.place), text)
@@ -244,10 +244,7 @@ fn held_against(player: &Player, entry: &FideEntry) -> Vec<Finding> {
             false => Finding::lost(
                 About::OtherName,
                 place,
-                format!(
-                    "{name} has the FIDE id {id}, which is that of {}: correct it",
-                    shown(entry)
-                ),
+                format!("{name} has the FIDE id {id} of {}: correct the id", shown(entry)),
             ),
         });
     }
@@ -288,21 +285,21 @@ fn round(number: u32, round: &Round) -> Vec<Finding> {
     match untabled.first() {
         Some(first) if untabled.len() == played && played > 1 => {
             let text = format!(
-                "none of the {played} pairings of round {number} has a table, so that no board gets one: give the pairings \
-                 as PGN or CSV, too, with the number of the board"
+                "none of the {played} pairings of round {number} has a table, so no board gets a pairing: add \
+                 the pairings as PGN or CSV, with the number of the board"
             );
             found.push(Finding::lost(About::Table, Some(&first.place), text));
         }
         _ => found.extend(untabled.iter().map(|pairing| {
             let text = format!(
-                "{}: this pairing of round {number} has no table, so that no board gets it: add the number",
+                "{}: this pairing of round {number} has no table, so no board gets it: add the number",
                 named(pairing)
             );
             Finding::lost(About::Table, Some(&pairing.place), text)
         })),
     }
     for pairing in round.pairings.iter().filter(|pairing| !pairing.is_played()) {
-        let text = format!("{} has nobody to play in round {number}", named(pairing));
+        let text = format!("{} has no opponent in round {number}", named(pairing));
         found.push(Finding::note(About::Bye, Some(&pairing.place), text));
     }
     found
@@ -316,7 +313,8 @@ fn time_control(number: u32, control: Option<&str>, round: &Round) -> Option<Fin
     }
     let error = control.parse::<TimeControl>().err()?;
     let place = round.pairings.first().map(|pairing| &pairing.place);
-    let text = format!("round {number}: {error}; `time_control` under [event] in the configuration counts");
+    let text =
+        format!("round {number}: {error}; `time_control` under [event] in the configuration is used instead");
     Some(Finding::note(About::TimeControl, place, text))
 }
 
@@ -327,7 +325,8 @@ fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
     for board in boards {
         let Some(table) = table_of(board) else {
             let text = format!(
-                "the board {board} has no number at the end of its name, and so no table: name it as in board-7"
+                "the name of the board {board} does not end with a number, so it has no table: choose a name \
+                 such as board-7"
             );
             found.push(Finding::lost(About::NoPairing, None, text));
             continue;
@@ -350,7 +349,7 @@ fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
         found.push(match table < last_table {
             true => {
                 let text = format!(
-                    "{board} has no pairing in round {number}: is table {table} missing in the files?"
+                    "{board} has no pairing in round {number}: check whether table {table} is missing in the files"
                 );
                 Finding::lost(About::NoPairing, None, text)
             }
@@ -364,7 +363,7 @@ fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
     let boardless = || paired.iter().filter(|(table, _)| !tables.contains_key(table));
     for (table, pairing) in boardless().filter(|(table, _)| *table < last_board) {
         let text = format!(
-            "{} play at table {table} in round {number}, which has no board: name one board-{table}",
+            "{} play at table {table} in round {number}, which has no board: name a board board-{table}",
             named(pairing)
         );
         found.push(Finding::lost(About::NoBoard, Some(&pairing.place), text));
@@ -372,8 +371,8 @@ fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
     let beyond = boardless().filter(|(table, _)| *table > last_board);
     if let Some((first, pairing)) = beyond.clone().next() {
         let text = format!(
-            "the pairings of round {number} from table {first} on ({}) have no board: the last one is that of table \
-             {last_board}",
+            "the pairings of round {number} from table {first} on ({}) have no board: the last board is at \
+             table {last_board}",
             beyond.count()
         );
         found.push(Finding::note(About::NoBoard, Some(&pairing.place), text));

@@ -162,8 +162,8 @@ impl Rows {
         let beyond = (0..).zip(line.record).skip(line.header.fields);
         if let Some((field, _)) = { beyond }.find(|(_, text)| !text.trim().is_empty()) {
             let text = format!(
-                "this line has more fields than the first, which names {}, and is left out: put names with a divider in \
-                 them into quotes",
+                "this line has more fields than the {} columns of the first line, and is left out: quote names \
+                 that contain the separator",
                 line.header.fields
             );
             return doubts.lost(About::Unclear, line.place_of(field), text);
@@ -213,11 +213,7 @@ impl Line<'_> {
             let text = "this line ends before both players are named: complete it";
             doubts.lost(About::Unclear, (self.number, 1), text);
         } else if white.is_none() && black.is_none() {
-            doubts.note(
-                About::Bye,
-                place,
-                "this pairing has nobody on either side, and is left out",
-            );
+            doubts.note(About::Bye, place, "this pairing has no players, and is left out");
         }
         if white.is_none() && black.is_none() {
             return None;

@@ -116,24 +116,24 @@ pub enum Wrong {
     #[error("{0}")]
     NoText(String),
     /// It is empty.
-    #[error("the file is empty: was it exported before the round was paired?")]
+    #[error("the file is empty: pair the round, and export it again")]
     Empty,
     /// It is longer than any pairing file.
-    #[error("the file is longer than 32 MB, which no pairing file is: is this the right file?")]
+    #[error("the file is larger than 32 MB: check that it is a pairing file")]
     TooLong,
     /// It is packed.
     #[error(
-        "this is a zip file: unpack it; if it is a spreadsheet, save that as CSV in the program that wrote it"
+        "this is a zip file: unpack it; if it is a spreadsheet, save it as CSV in the program that wrote it"
     )]
     Packed,
     /// It is FIDE's rating list.
-    #[error("this is the FIDE rating list: give it with --fide-list")]
+    #[error("this is the FIDE rating list: name it with --fide-list")]
     FideList,
     /// It is for browsers, or XML.
     #[error("this is HTML or XML: export the pairings as PGN, as a FIDE report (TRF) or as CSV")]
     Markup,
     /// It is a report in Vega's own form.
-    #[error("fields divided by | are Vega's own form of a report: export the FIDE report (TRF16)")]
+    #[error("the fields are separated by |, as in Vega's own reports: export the FIDE report (TRF16)")]
     Divided,
     /// It begins like no format that is known.
     #[error(
@@ -142,28 +142,26 @@ pub enum Wrong {
     )]
     Unknown,
     /// It has nothing that could be read.
-    #[error(
-        "there is no {0} in this file that could be read: export it again, and look into it with an editor"
-    )]
+    #[error("the file has no readable {0}: export it again, and check it with an editor")]
     Nothing(&'static str),
     /// The first line of a CSV file does not name what is needed.
     #[error(
-        "the first line must name the columns, as in board,white,black or name,fide_id; of this line nothing fits but \
-         {found}"
+        "the first line has too few column names: found {found}; expected for example board,white,black or \
+         name,fide_id"
     )]
     Columns {
         /// The names that are known.
         found: String,
     },
     /// Two columns of a CSV file say the same.
-    #[error("{0:?} names the same column as one before it: remove one of them")]
+    #[error("{0:?} names the same column as an earlier heading: remove one of them")]
     SameColumn(String),
     /// A quotation mark is not closed.
-    #[error("the quotation mark here is not closed on its line: close it, or remove it")]
+    #[error("this quotation mark is not closed on its line: close it, or remove it")]
     OpenQuote,
     /// A player is in several pairings of what has no rounds.
     #[error(
-        "{0:?} plays a second game here, but the file says of no game in which round it is: export one round, or with \
+        "{0:?} plays a second game here, but the file gives no round numbers: export a single round, or include \
          the rounds"
     )]
     NoRounds(String),

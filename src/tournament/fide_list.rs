@@ -47,15 +47,15 @@ pub enum ListError {
         source: io::Error,
     },
     /// It is packed.
-    #[error("{file}: this is a zip file: unpack it with `unzip {file}`, and give the file that was in it")]
+    #[error("{file}: this is a zip file: unpack it with `unzip {file}`, and name the file that was in it")]
     Packed {
         /// The file's name.
         file: String,
     },
     /// It has no players.
     #[error(
-        "{file}:1:1: this is not the FIDE rating list as text: its first line names the columns, from \"ID Number\" on; \
-         take the list in TXT format (players_list.zip) and unpack it"
+        "{file}:1:1: this is not the FIDE rating list as text, which begins with column names from \"ID \
+         Number\" on: download the list in TXT format (players_list.zip), and unpack it"
     )]
     Other {
         /// The file's name.

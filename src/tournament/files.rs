@@ -26,8 +26,8 @@ pub(crate) struct FileName(String);
 /// What is no such name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
-    "a pairing file is called as in round-5.csv: letters, digits, blanks, dots, hyphens, underscores and brackets, 80 at \
-     most, and .csv, .tsv, .pgn, .trf, .trfx or .txt at the end"
+    "a pairing file needs a name such as round-5.csv: at most 80 letters, digits, spaces, dots, hyphens, \
+     underscores and brackets, with .csv, .tsv, .pgn, .trf, .trfx or .txt at the end"
 )]
 pub(crate) struct NoFileName;
 
@@ -138,7 +138,7 @@ impl PairingFiles {
         let others: Vec<&Dropped> = others.iter().filter(|file| file.name != *name).collect();
         if others.len() >= MAX_FILES {
             return Err(io::Error::other(format!(
-                "there are {MAX_FILES} files already: remove some of them"
+                "there are already {MAX_FILES} files: remove some of them"
             )));
         }
         let draft = folder.join(DRAFT);

@@ -56,7 +56,7 @@ pub(super) fn rounds(
             doubts.note(
                 About::Round,
                 place,
-                format!("this file does not say which round it is: it is read as round {assumed}"),
+                format!("the file gives no round number: it is read as round {assumed}"),
             );
         }
         for game in &mut games {
@@ -71,7 +71,7 @@ pub(super) fn rounds(
             None => doubts.lost(
                 About::Round,
                 place,
-                "this pairing does not say in which round it is, as others in this file do: it is left out",
+                "this pairing has no round number, unlike others in the file: it is left out",
             ),
         }
     }
@@ -141,8 +141,9 @@ fn number_tables(round: u32, games: &mut [Game], doubts: &mut Doubts) {
         }
         if let Some(first) = games.first() {
             let place = (first.pairing.place.line, first.pairing.place.column);
-            let text =
-                format!("round {round} has no tables here: they are numbered in the order of the file");
+            let text = format!(
+                "round {round} has no table numbers here: tables are numbered in the order of the file"
+            );
             doubts.note(About::Table, place, text);
         }
         return;

@@ -117,7 +117,7 @@ impl Merged {
         let round = self.number;
         if pair.white.is_some() && pair.white == pair.black {
             let text = format!(
-                "{} plays themself in round {round}: this pairing is left out",
+                "{} are the same player: this pairing of round {round} is left out",
                 named(&pairing)
             );
             tell(Severity::Lost, About::Twice, &pairing.place, text);
@@ -138,13 +138,13 @@ impl Merged {
         if is_same || is_turned {
             if is_turned && pairing.is_played() {
                 let text = format!(
-                    "{} have the other colours in round {round} at {place}, which count",
+                    "{} have the opposite colours in round {round} at {place}, which are used",
                     named(&pairing)
                 );
                 tell(Severity::Lost, About::Contradiction, &pairing.place, text);
             } else if same_file {
                 let text = format!(
-                    "{}: this pairing of round {round} is at {place} already, and counts once",
+                    "{}: this pairing of round {round} is already at {place}, and counts once",
                     named(&pairing)
                 );
                 tell(Severity::Note, About::Twice, &pairing.place, text);
@@ -153,11 +153,12 @@ impl Merged {
         }
         let text = match same_file {
             true => format!(
-                "{} are in another pairing of round {round}, too, at {place}: correct one of them",
+                "{} are also in another pairing of round {round}, at {place}: correct one of them",
                 named(&pairing)
             ),
             false => format!(
-                "{}: one of them plays another opponent in round {round} at {place}, which counts; this pairing is left out",
+                "{}: one of these players has another opponent in round {round} at {place}, which is used; this \
+                 pairing is left out",
                 named(&pairing)
             ),
         };
@@ -191,7 +192,7 @@ impl Merged {
             .and_then(|index| self.pairings.get(*index));
         if let Some(other) = taken {
             let text = format!(
-                "table {table} of round {} is {}'s, at {}, and not that of {}: correct one of them",
+                "table {table} of round {} belongs to {} at {}, and to {} here: correct one of them",
                 self.number,
                 named(other),
                 other.place,
@@ -218,7 +219,7 @@ impl Merged {
         match (known.table, more.table) {
             (Some(one), Some(other)) if one != other => {
                 let text = format!(
-                    "{} play at table {other} here, but at table {one} at {}, which counts",
+                    "{} play at table {other} here, but at table {one} at {}, which is used",
                     named(&more),
                     known.place
                 );

@@ -73,8 +73,8 @@ impl People {
             [one, two, ..] => {
                 if self.told.insert((key.clone(), player.place.file.clone())) {
                     let text = format!(
-                        "{} may be the player with the FIDE id {one} or {two}, and is taken for neither: write the id here, \
-                         too",
+                        "{} may be the player with the FIDE id {one} or {two}, and is treated as neither: add \
+                         the id here",
                         player.name
                     );
                     doubts.push(Doubt::new(
@@ -139,7 +139,7 @@ impl People {
                 && place.file != player.place.file
             {
                 let text = format!(
-                    "{} has the {what} {other} here, but {one} at {place}, which counts",
+                    "{} has the {what} {other} here, but {one} at {place}, which is used",
                     player.name
                 );
                 doubts.push(Doubt::new(

@@ -41,8 +41,8 @@ fn one_event(games: &[Vec<Tag>], doubts: &mut Doubts) {
     let key = names::key(&first.value);
     if let Some(other) = events.find(|tag| names::key(&tag.value) != key) {
         let text = format!(
-            "the file has games of two events, {:?} and {:?}, and all are read as of one: if they are not, give a file \
-             for each",
+            "the file has games of two events, {:?} and {:?}, which are read as one event: if they are \
+             different events, use a file for each",
             first.value, other.value
         );
         doubts.note(About::Contradiction, (other.line, other.column), text);
@@ -65,11 +65,7 @@ fn game(tags: &[Tag], doubts: &mut Doubts) -> Option<Game> {
     }
     if white.is_none() && black.is_none() {
         if tag(tags, "white").is_some() {
-            doubts.note(
-                About::Bye,
-                place,
-                "this pairing has nobody on either side, and is left out",
-            );
+            doubts.note(About::Bye, place, "this pairing has no players, and is left out");
         }
         return None;
     }

@@ -6,15 +6,15 @@ use thiserror::Error;
 /// A value that cannot be what it stands for.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(super) enum Odd {
-    #[error("{0:?} is no FIDE id, which has 6 to 9 digits: correct it")]
+    #[error("{0:?} is not a FIDE id, which has 6 to 9 digits: correct it")]
     Id(String),
-    #[error("{0:?} is a date, and no FIDE id: the columns of the export are mixed up")]
+    #[error("{0:?} is a date, not a FIDE id: the columns of the export are mixed up")]
     Date(String),
     #[error("{0:?} may be a date instead of a FIDE id")]
     IdOrDate(String),
-    #[error("{0:?} is no rating")]
+    #[error("{0:?} is not a rating")]
     Rating(String),
-    #[error("{0:?} is no result")]
+    #[error("{0:?} is not a result")]
     Result(String),
     #[error("{0:?} is not the number of a round")]
     Round(String),

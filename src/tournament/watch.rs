@@ -52,7 +52,7 @@ pub(crate) fn told(read: Read) -> Option<Arc<Tournament>> {
     let (tournament, doubts) = match read {
         Ok(read) => read,
         Err(error) => {
-            tracing::error!("pairings are not read: {error}; those before hold");
+            tracing::error!("cannot read the pairings: {error}; the earlier ones stay in use");
             return None;
         }
     };
@@ -60,16 +60,13 @@ pub(crate) fn told(read: Read) -> Option<Arc<Tournament>> {
         return Some(Arc::default());
     }
     let pairings: usize = tournament.rounds.values().map(|round| round.pairings.len()).sum();
-    tracing::info!(
-        "pairings were read: {pairings} in {} rounds",
-        tournament.rounds.len()
-    );
+    tracing::info!("read {pairings} pairings in {} rounds", tournament.rounds.len());
     for doubt in doubts.iter().take(TOLD) {
         tracing::warn!("{doubt}");
     }
     if doubts.len() > TOLD {
         let more = doubts.len() - TOLD;
-        tracing::warn!("{more} more things to look at in the pairings: `kiebitz event check` shows them");
+        tracing::warn!("{more} more findings in the pairings: `kiebitz event check` lists them");
     }
     Some(Arc::new(tournament))
 }

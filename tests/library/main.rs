@@ -34,6 +34,7 @@ mod workbench {
     pub mod bus;
     pub mod captures;
     pub mod hands;
+    pub mod messages;
     pub mod room;
     pub mod soak;
 }

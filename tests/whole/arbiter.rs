@@ -185,10 +185,10 @@ async fn an_arbiter_commands_before_and_during_a_game() {
 
     // What is wrong is said.
     let again = r#"{"id":"1","do":"annotate","text":"late"}"#;
-    assert!(error(&hall.says("board-2", again).await).contains("an id of its own"));
+    assert!(error(&hall.says("board-2", again).await).contains("needs its own id"));
     let wrong = hall.says("board-2", r#"{"id":"2","do":"wave"}"#).await;
     assert_eq!(wrong["id"], "2");
-    assert!(error(&wrong).contains("there is no command \"wave\""));
+    assert!(error(&wrong).contains("unknown command \"wave\""));
     let nothing = hall.says("board-2", "checkmate!").await;
     assert_eq!(nothing["id"], Value::Null);
     assert!(error(&nothing).contains("JSON"));

@@ -74,7 +74,7 @@ fn backup_overwrites_nothing_unless_it_is_told_to() {
     fs::write(&file, "precious").expect("room");
     let errors = kept.refused(&["backup", name]);
     assert!(
-        errors.contains("exists already: name another file, or say --replace"),
+        errors.contains("already exists: name another file, or use --replace"),
         "{errors}"
     );
     assert_eq!(fs::read(&file).expect("a file"), b"precious");
@@ -89,7 +89,7 @@ fn backup_overwrites_nothing_unless_it_is_told_to() {
     );
     let directory = kept.directory.to_str().expect("UTF-8");
     let errors = kept.refused(&["backup", directory]);
-    assert!(errors.contains("is a directory: name the file in it"), "{errors}");
+    assert!(errors.contains("is a directory: name a file in it"), "{errors}");
     let errors = kept.refused(&["backup", &format!("{directory}/none/copy.sqlite")]);
     assert!(
         errors.contains("cannot write the backup") && errors.contains("Check the name"),

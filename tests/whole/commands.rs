@@ -184,7 +184,7 @@ fn what_cannot_be_done_is_refused_with_file_and_line() {
         format!("kiebitz: {place}:3: there is no board board-3; there are board-1"),
         format!(
             "kiebitz: {place}:4: the game was over with 1-0 by checkmate: resignation after that changes nothing; \
-             if it is to be overruled, the reason is \"arbiter\""
+             to overrule the result, give the reason \"arbiter\""
         ),
     ];
     assert_eq!(errors.lines().collect::<Vec<_>>(), expected);
@@ -199,10 +199,7 @@ fn a_file_that_holds_no_commands_is_refused() {
     let output = run(&["--json"], &commands);
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    let place = format!(
-        "kiebitz: {}:2: there is no command \"castle\"",
-        commands.display()
-    );
+    let place = format!("kiebitz: {}:2: unknown command \"castle\"", commands.display());
     assert!(errors.starts_with(&place), "{errors}");
     assert!(output.stdout.is_empty());
 

@@ -259,7 +259,7 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
     let table = arbiter
         .command(json!({"id": "0", "do": "set_table", "table": 7}))
         .await;
-    assert_eq!(table.0, 403, "that is for operators: {}", table.1);
+    assert_eq!(table.0, 403, "only operators may do this: {}", table.1);
     let answer = arbiter.command(decided.clone()).await;
     assert_eq!(
         (answer.0.as_u16(), &answer.1["ok"]),
@@ -376,7 +376,7 @@ async fn the_demo_has_an_illegal_move_to_judge() {
         .expect("kiebitz runs");
     let mut lines = BufReader::new(demo.0.stdout.take().expect("a pipe")).lines();
     let mut said = lines.by_ref().map_while(Result::ok);
-    let desk = said.find_map(|line| Some(line.split_once("The arbiter's desk: ")?.1.to_owned()));
+    let desk = said.find_map(|line| Some(line.split_once("The arbiters' desk: ")?.1.to_owned()));
     let desk = desk.expect("an address");
     // When this is printed all recordings were shown.
     said.find(|line| line.contains("until Ctrl-C")).expect("it waits");
@@ -436,7 +436,7 @@ async fn the_demo_has_an_illegal_move_to_judge() {
         .text()
         .await
         .expect("an answer");
-    assert!(answer.contains("not been shown"), "{answer}");
+    assert!(answer.contains("not been in the demo"), "{answer}");
 }
 
 /// A proxy asks for the password, and says who it is. The file says what they may do.

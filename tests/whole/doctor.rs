@@ -203,7 +203,7 @@ fn a_configured_board_has_its_name_and_a_clock() {
     let text_in_a_row = words.join(" ");
     assert!(
         text_in_a_row.contains(
-            "board-7 (serial number 00042, version 1.8): start position but for e2 (empty); \
+            "board-7 (serial number 00042, version 1.8): start position except for e2 (empty); \
              clock left 1:30:00, right 1:"
         ) && text_in_a_row.contains(" running"),
         "{text}"
@@ -258,7 +258,7 @@ fn where_nothing_answers_the_next_step_is_named() {
     let (code, text, _) = run(&["boards", "--config", &config]);
     assert_eq!(code, Some(1));
     let expected = format!(
-        "{path}: pseudo-terminal\n  ! nothing answers\n    Is the program that emulates the board still running?\n\n\
+        "{path}: pseudo-terminal\n  ! no board answers\n    Check that the program that emulates the board is still running.\n\n\
          0 boards on 1 port. Needs attention: {path}\n"
     );
     assert_eq!(text, expected);
@@ -287,7 +287,7 @@ fn missing_and_busy_ports_and_plain_files_are_named_as_such() {
     assert!(narrow(&text), "{text}");
     let process = format!("(process {})", std::process::id());
     let used = text.contains("! in use by whole") && text.contains(&process);
-    assert!(used && text.contains("End that program"), "{text}");
+    assert!(used && text.contains("Stop that program"), "{text}");
     assert!(
         text.contains("/dev/ttyKIEBITZ: configured port\n  ! there is no such device\n"),
         "{text}"
@@ -439,7 +439,7 @@ fn a_port_of_unknown_kind_is_recorded_and_shown_as_in_use_meanwhile() {
     let (code, text, _) = run(&["boards", "--port", plugged.path()]);
     assert_eq!(code, Some(0), "{text}");
     assert!(
-        text.contains(&format!("kiebitz uses it (process {})", child.id())),
+        text.contains(&format!("in use by kiebitz (process {})", child.id())),
         "{text}"
     );
     // It is a capture before its end, too.

@@ -282,17 +282,17 @@ fn what_cannot_be_emulated_is_refused() {
         (&["--boards", "0"][..], "0 is not in 1..=256"),
         (
             &["--hands", "wild"],
-            "hands are calm, drawing, blitz, clumsy, hurried or mixed",
+            "expected calm, drawing, blitz, clumsy, hurried or mixed",
         ),
         (&["--fault", "explode 1"], "\"explode\" is not a fault"),
         (
             &["--bus", "--damaged", "all"],
-            "a share is written as in 2% or 0.5%",
+            "expected a share such as 2% or 0.5%",
         ),
         (&["--damaged", "2%"], "--bus"),
         (
             &["--boards", "3", "--fault", "unplug 4 at 5s"],
-            "there is no board-4, the last is board-3",
+            "board-4 does not exist; the last board is board-3",
         ),
     ] {
         let (code, errors) = run(args);
@@ -304,7 +304,7 @@ fn what_cannot_be_emulated_is_refused() {
     let (code, errors) = run(&["--pgn", file.to_str().expect("UTF-8")]);
     assert_eq!(code, Some(1));
     assert!(
-        errors.contains("no game with moves in it: is it a PGN file?"),
+        errors.contains("there is no game with moves in the file: check that it is a PGN file"),
         "{errors}"
     );
     let (code, errors) = run(&["--pgn", "no-such.pgn"]);

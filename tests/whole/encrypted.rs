@@ -279,7 +279,7 @@ async fn a_broker_that_shows_a_ca_is_told_to_have_a_certificate_of_its_own() {
     let club = Club::open_as("basicConstraints=critical,CA:TRUE", "allow_anonymous true").await;
     club.configure("localhost", &club.line("ca_file", "club.pem"));
     let _kiebitz = club.start();
-    club.told("the broker shows the certificate of a CA").await;
+    club.told("the broker presents the certificate of a CA").await;
 }
 
 #[tokio::test]
@@ -291,7 +291,7 @@ async fn what_speaks_no_tls_is_told() {
     let other_door = config.replace(&club.port.to_string(), &open.to_string());
     fs::write(club.file("kiebitz.toml"), other_door).unwrap();
     let kiebitz = club.start();
-    club.told("what answers there does not speak TLS").await;
+    club.told("the server at this address does not speak TLS").await;
     drop(kiebitz);
     let plain = config.replace("mqtts://", "mqtt://");
     let plain: Vec<&str> = plain
@@ -300,7 +300,7 @@ async fn what_speaks_no_tls_is_told() {
         .collect();
     fs::write(club.file("kiebitz.toml"), plain.join("\n")).unwrap();
     let _kiebitz = club.start();
-    club.told("if that port is for encrypted connections, the URL begins with mqtts://")
+    club.told("if this port is for encrypted connections, the URL must begin with mqtts://")
         .await;
 }
 
@@ -313,7 +313,7 @@ async fn a_broker_that_wants_a_client_certificate_gets_it() {
     let ca = club.line("ca_file", "club.pem");
     club.configure("localhost", &ca);
     let kiebitz = club.start();
-    club.told("want").await;
+    club.told("require").await;
     club.told("a client certificate").await;
     drop(kiebitz);
     let client = |name: &str| {
@@ -359,16 +359,16 @@ async fn the_password_comes_from_a_file_or_from_systemd_and_is_in_no_log() {
 
     club.configure("localhost", &ca);
     let kiebitz = club.start();
-    club.told("the broker wants a user and a password").await;
+    club.told("the broker requires a user and a password").await;
     drop(kiebitz);
 
     fs::write(club.file("password"), "rook-on-a1\n").unwrap();
     club.set_mode("password", 0o644);
     club.configure("localhost", &with_file);
     let kiebitz = club.start();
-    club.told("the broker refuses the user \"club\", or the password")
+    club.told("the broker rejects the user \"club\" or the password")
         .await;
-    club.told("everyone on this computer may read ").await;
+    club.told("readable by every user of this computer").await;
     // A new password needs no restart.
     fs::write(club.file("password"), format!("{PASSWORD}\n")).unwrap();
     club.online().await;
@@ -387,9 +387,9 @@ async fn the_password_comes_from_a_file_or_from_systemd_and_is_in_no_log() {
     club.configure(&format!("club:{PASSWORD}@localhost"), &ca);
     let kiebitz = club.start();
     club.online().await;
-    assert_eq!(club.warnings("everyone on this computer may read "), 0);
+    assert_eq!(club.warnings("readable by every user of this computer"), 0);
     drop(kiebitz);
     club.set_mode("kiebitz.toml", 0o644);
     let _kiebitz = club.start();
-    club.told("and a password is in it").await;
+    club.told("contains a password").await;
 }

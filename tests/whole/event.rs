@@ -66,7 +66,7 @@ fn round_that_lacks_nothing_is_said_to() {
     let hall = Hall::with(&[("r.pgn", GOOD.as_bytes())]);
     let (code, said, errors) = hall.check(&["r.pgn"]);
     assert_eq!((code, errors.as_str()), (0, ""));
-    assert_eq!(said, "1 round, 1 pairing, 2 players; nothing will be missed\n");
+    assert_eq!(said, "1 round, 1 pairing, 2 players; nothing is missing\n");
 }
 
 /// Latin-1 with CR LF, ids in quotes and as dates, ratings that are none, tags without their quotes.
@@ -84,12 +84,12 @@ fn messy_pgn_is_read_and_each_doubt_has_its_place() {
     let said = sentences(&said);
     let starts = [
         "! r5.pgn:3:9: Müller, Zoë has no FIDE id: add it",
-        "! r5.pgn:7:15: \"1989-04-12\" is a date, and no FIDE id",
-        "! r5.pgn:14:9: table 1 of round 5 is Müller, Zoë and Berg, Ina's, at r5.pgn:3:9",
+        "! r5.pgn:7:15: \"1989-04-12\" is a date, not a FIDE id",
+        "! r5.pgn:14:9: table 1 of round 5 belongs to Müller, Zoë and Berg, Ina at r5.pgn:3:9",
         "! r5.pgn:14:9: Cohn, Eva and Dorn, Max: this pairing of round 5 has no table",
         "- r5.pgn:4:9: the quotation marks of this tag are not closed",
-        "- r5.pgn:16:12: \"strong\" is no rating",
-        "- r5.pgn:23:9: Ernst, Pia has nobody to play in round 5",
+        "- r5.pgn:16:12: \"strong\" is not a rating",
+        "- r5.pgn:23:9: Ernst, Pia has no opponent in round 5",
         "1 round, 2 pairings, 5 players; 4 things to look at",
     ];
     assert_eq!(said.len(), starts.len(), "{said:#?}");
@@ -180,11 +180,11 @@ fn files_that_cannot_be_read_are_refused_with_the_place() {
         ("page.html", "kiebitz: page.html:2:1: this is HTML or XML"),
         (
             "open.csv",
-            "kiebitz: open.csv:2:3: the quotation mark here is not closed",
+            "kiebitz: open.csv:2:3: this quotation mark is not closed",
         ),
         (
             "sheet.csv",
-            "kiebitz: sheet.csv:1:1: the first line must name the columns",
+            "kiebitz: sheet.csv:1:1: the first line has too few column names",
         ),
         ("book.xlsx", "kiebitz: book.xlsx:1:1: this is a zip file"),
         (
@@ -192,7 +192,7 @@ fn files_that_cannot_be_read_are_refused_with_the_place() {
             "kiebitz: rounds.pgn:5:9: \"A\" plays a second game here",
         ),
         ("no.pgn", "kiebitz: cannot read no.pgn: "),
-        (".", "kiebitz: .:1:1: it is a folder"),
+        (".", "kiebitz: .:1:1: this is a directory"),
     ] {
         let (code, out, errors) = hall.check(&[file]);
         assert_eq!((code, out.as_str()), (2, ""), "{file}");

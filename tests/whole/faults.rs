@@ -39,7 +39,7 @@ async fn is_outlived(mut world: World, mut trouble: Trouble<'_>) {
     world.until_moves("kept moves", 1, true).await;
     world.until("the journal has all", verdict::is_same).await;
     assert!(
-        world.log().contains("all that was published is kept"),
+        world.log().contains("all published events are stored"),
         "{}",
         world.log()
     );
@@ -106,7 +106,7 @@ impl Trouble<'_> {
         Self {
             begin: Box::new(move |world| holder.borrow_mut().hold(&world.file())),
             end: Box::new(move |_| held.borrow_mut().let_go()),
-            problem: "another program holds the journal",
+            problem: "another program has locked the journal",
             jumps: 1,
         }
     }
@@ -219,7 +219,7 @@ async fn starts_without_an_answer(mut world: World, how: &str) {
     world.say(how);
     world.start();
     world
-        .until("it says so", |world| world.log().contains("takes long to answer"))
+        .until("it says so", |world| world.log().contains("is slow to answer"))
         .await;
     world.stop().await;
 
@@ -241,7 +241,7 @@ async fn starts_without_an_answer(mut world: World, how: &str) {
     world.until_moves("moves after the start", 1, true).await;
     world.stop().await;
     let log = world.log();
-    assert!(!log[before..].contains("goes on from the journal alone"), "{log}");
+    assert!(!log[before..].contains("resumes from the journal alone"), "{log}");
     verdict::agrees(&world);
     verdict::jumps(&world, 2);
 }
@@ -406,7 +406,7 @@ async fn a_second_program_with_the_same_directory_is_told_who_has_it() {
     assert_eq!(second.status.code(), Some(1), "{said}");
     let process = format!("process {},", world.id());
     assert!(
-        said.contains("another kiebitz has") && said.contains(&process),
+        said.contains("another kiebitz is using") && said.contains(&process),
         "{said}"
     );
     world.stop().await;

@@ -37,9 +37,8 @@ fn setup_writes_what_is_plugged_in() {
     let (code, said, errors) = run(&["setup", "--output", shown(&path), "--port", plugged.path()]);
     assert_eq!((code, errors.as_str()), (Some(0), ""));
     let expected = format!(
-        "1 board, with a name in the configuration.\nWritten: {0}\n\n\
-         Next: write into it where your broker is and what is played; `kiebitz check-config {0}`\n\
-         says whether that can be used. Then `kiebitz run --config {0}`.\n",
+        "1 board was found and has a name in the configuration.\nWritten: {0}\n\n\
+         Next: add your broker and your event to the file, and check it with `kiebitz check-config {0}`.\nThen run `kiebitz run --config {0}`.\n",
         shown(&path)
     );
     assert_eq!(said, expected);
@@ -71,9 +70,7 @@ fn setup_without_a_board_writes_a_file_all_the_same() {
     let (code, said, errors) = run(&[&args[..], &[shown(&path)]].concat());
     assert_eq!((code, errors.as_str()), (Some(0), ""));
     assert!(
-        said.starts_with(
-            "No board was found, so none has a name in the configuration. `kiebitz boards` says"
-        ),
+        said.starts_with("No board was found, so the configuration names none. `kiebitz boards` explains"),
         "{said}"
     );
     assert!(
@@ -97,7 +94,7 @@ fn setup_leaves_a_file_as_it_is() {
         let (code, said, errors) = run(&["setup", "--output", shown(there)]);
         assert_eq!((code, said.as_str()), (Some(1), ""));
         assert!(
-            errors.contains("exists, and stays as it is: name another file"),
+            errors.contains("already exists and was not changed: name another file"),
             "{errors}"
         );
     }
@@ -116,7 +113,7 @@ fn configuration_with_a_mistake_is_shown_with_its_place() {
     let (code, said, errors) = run(&["check-config", shown(&config)]);
     assert_eq!((code, said.as_str()), (Some(2), ""));
     assert!(
-        errors.contains("kiebitz.toml:2: \"fide-2020\" is no edition"),
+        errors.contains("kiebitz.toml:2: \"fide-2020\" is not an edition"),
         "{errors}"
     );
     assert!(
@@ -148,7 +145,7 @@ fn what_cannot_work_is_told_and_no_password() {
     assert_eq!((code, errors.as_str()), (Some(0), ""));
     assert!(
         said.starts_with(&format!(
-            "{} can be used.\n\nevent         fide-2023, ",
+            "{} is valid.\n\nevent         fide-2023, ",
             shown(&config)
         )),
         "{said}"
@@ -156,10 +153,7 @@ fn what_cannot_work_is_told_and_no_password() {
     let line = on_one_line(&said);
     for doubt in [
         "! /dev/ttyNONE is not there now".to_owned(),
-        format!(
-            "! everyone on this computer may read {}, which has a secret in it",
-            shown(&password)
-        ),
+        format!("! {} contains a secret", shown(&password)),
         "broker.invalid".to_owned(),
     ] {
         assert!(line.contains(&doubt), "{doubt}\n{said}");
@@ -185,7 +179,8 @@ fn what_cannot_work_is_told_and_no_password() {
     let (code, open_said, errors) = run(&["check-config", shown(&open)]);
     assert_eq!((code, errors.as_str()), (Some(0), ""));
     assert!(
-        on_one_line(&open_said).contains("and a password is in it: chmod 640"),
+        on_one_line(&open_said)
+            .contains("contains a password and is readable by every user of this computer: run `chmod 640"),
         "{open_said}"
     );
     for said in [said, open_said] {
@@ -223,7 +218,7 @@ fn daemon_says_what_is_missing_and_the_next_step() {
     let config = file(&folder, "kiebitz.toml", &daemon);
     let log = log_until(
         &config,
-        "no board is plugged in yet: plug one in, or let `kiebitz boards`",
+        "no board is plugged in yet: plug one in; `kiebitz boards`",
     );
     let with = |words: &str| log.iter().filter(|line| line.contains(words)).count();
     assert_eq!(
@@ -307,21 +302,21 @@ fn hangup_reads_the_configuration_again_and_closes_no_port() {
 
     std::fs::write(&config, with(&state, "[event]\ntime_control = \"90+30\"\n")).unwrap();
     daemon.hang_up();
-    daemon.wait_for("this applies at once: what is played, and names of boards");
+    daemon.wait_for("changed at once: event and rules, and names of boards");
     daemon.wait_for("time control 90+30: standard");
 
     std::fs::write(&config, with(&state, "[event]\nlaws = \"fide-2020\"\n")).unwrap();
     daemon.hang_up();
     let refused = daemon.wait_for("nothing changes");
     assert!(
-        refused.contains("kiebitz.toml:9: \"fide-2020\" is no edition"),
+        refused.contains("kiebitz.toml:9: \"fide-2020\" is not an edition"),
         "{refused}"
     );
 
     let elsewhere = folder.path().join("elsewhere");
     std::fs::write(&config, with(&elsewhere, "[event]\ntime_control = \"90+30\"\n")).unwrap();
     daemon.hang_up();
-    daemon.wait_for("this takes effect at the next start: `state_directory`");
+    daemon.wait_for("changes at the next start: `state_directory`");
     assert!(!elsewhere.exists());
 
     // The board was connected once, and nothing was closed.

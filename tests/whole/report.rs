@@ -264,7 +264,7 @@ fn game_is_found_in_the_journal_of_the_configuration() {
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
-        errors.contains("its last games are 2026-07-12-board-1-1"),
+        errors.contains("the last games are 2026-07-12-board-1-1"),
         "{errors}"
     );
 }

@@ -107,7 +107,7 @@ fn log_shows_what_it_names_on_one_line() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let line = line_with(&mut daemon, "is configured but not there");
+    let line = line_with(&mut daemon, "is configured but does not exist");
     daemon.kill().unwrap();
     daemon.wait().unwrap();
     assert!(!line.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{line}");

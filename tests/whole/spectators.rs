@@ -172,7 +172,7 @@ async fn another_delay_applies_at_once() {
     daemon.hang_up();
     let log = || std::fs::read_to_string(directory.path().join("log")).unwrap_or_default();
     let told = async {
-        while log().matches("how long spectators of single boards wait").count() < 2 {
+        while log().matches("delays for spectators of single boards").count() < 2 {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };

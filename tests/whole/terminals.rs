@@ -153,7 +153,7 @@ fn every_command_shows_no_escapes_of_its_own() {
         ),
         (
             vec!["run", "--config", config],
-            Some("is configured but not there"),
+            Some("is configured but does not exist"),
         ),
         (vec!["setup", "--port", &missing], None),
         (vec!["status", "--config", config], None),

@@ -22,6 +22,7 @@
 pub mod bus;
 pub mod captures;
 pub mod hands;
+pub mod messages;
 pub mod room;
 pub mod soak;
 pub mod tool;

@@ -5,6 +5,7 @@ mod files;
 mod fit;
 mod hands;
 mod irregular;
+mod messages;
 mod soak;
 
 use core::ops::Range;
@@ -49,6 +50,8 @@ enum Command {
     /// The captures in tests/captures.
     #[command(subcommand)]
     Captures(files::Captures),
+    /// All texts for people in the sources, each with its place.
+    Messages(messages::Messages),
 }
 
 /// Fails where something measured is not as it should be.
@@ -60,6 +63,7 @@ pub fn main() -> ExitCode {
         Command::Soak(command) => command.run(),
         Command::Fit(command) => command.run(),
         Command::Captures(command) => command.run(),
+        Command::Messages(command) => command.run(),
     };
     if is_good {
         ExitCode::SUCCESS

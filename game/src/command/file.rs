@@ -61,10 +61,11 @@ impl CommandFile {
 
 fn timed(line: usize, text: &str) -> anyhow::Result<Timed> {
     let mut fields = fields(text)?;
-    let at = take_text(&mut fields, "at")?.context("\"at\" is missing: when the command was given")?;
+    let at = take_text(&mut fields, "at")?
+        .context("\"at\" is missing: the time at which the command was given")?;
     let at: jiff::Timestamp = at
         .parse()
-        .map_err(|error| anyhow!("\"at\" is no time as in 2026-11-21T14:03:07Z: {error}"))?;
+        .map_err(|error| anyhow!("\"at\" is not a time such as 2026-11-21T14:03:07Z: {error}"))?;
     let board = take_text(&mut fields, "board")?.context("\"board\" is missing: the board's name")?;
     Ok(Timed {
         at: Timestamp::from_micros(at.as_microsecond()),
@@ -102,17 +103,20 @@ mod tests {
         for (broken, wrong) in [
             (
                 IDENTIFY.replace("identify", "wave"),
-                "round-5.jsonl:2: there is no command \"wave\"; there are set_players",
+                "round-5.jsonl:2: unknown command \"wave\"; expected one of set_players",
             ),
             (
                 IDENTIFY.replace(":02Z", ""),
-                "round-5.jsonl:2: \"at\" is no time as in",
+                "round-5.jsonl:2: \"at\" is not a time such as",
             ),
             (
                 IDENTIFY.replace("\"board\":\"b\",", ""),
                 "round-5.jsonl:2: \"board\" is missing",
             ),
-            ("[]".to_owned(), "round-5.jsonl:2: a command is a JSON object"),
+            (
+                "[]".to_owned(),
+                "round-5.jsonl:2: the command is not a JSON object",
+            ),
         ] {
             let error = parse(&format!("{IDENTIFY}\n{broken}")).expect_err("an error");
             assert!(error.starts_with(wrong), "{error}");

@@ -293,13 +293,13 @@ pub struct DecideClaim {
 #[derive(Debug, Error)]
 pub enum InvalidCommand {
     /// It is not a JSON object.
-    #[error("a command is a JSON object: {0}")]
+    #[error("the command is not a JSON object: {0}")]
     NoObject(String),
     /// A field that every command has is missing, or is not a text.
-    #[error("\"{0}\" is missing, or is no text")]
+    #[error("\"{0}\" is missing or not a string")]
     Missing(&'static str),
     /// There is no command of that name.
-    #[error("there is no command {given:?}; there are {}", names())]
+    #[error("unknown command {given:?}; expected one of {}", names())]
     Unknown {
         /// The name given.
         given: String,
@@ -521,7 +521,7 @@ fn whole_place(action: Action, round: Option<u32>, table: Option<u32>) -> Result
     }
     Err(InvalidCommand::Arguments {
         action,
-        reason: "\"round\" and \"table\" go together, each a number from 1 to 9999".to_owned(),
+        reason: "\"round\" and \"table\" must be given together, each from 1 to 9999".to_owned(),
     })
 }
 
@@ -542,23 +542,29 @@ const fn first() -> u32 {
 fn table<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let table = u32::deserialize(deserializer)?;
     let is_one = (1..=9999).contains(&table);
-    is_one
-        .then_some(table)
-        .ok_or_else(|| serde::de::Error::custom(format!("{table} is no number of a table, 1 to 9999")))
+    is_one.then_some(table).ok_or_else(|| {
+        serde::de::Error::custom(format!(
+            "{table} is not the number of a table; expected 1 to 9999"
+        ))
+    })
 }
 
 fn side<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Side, D::Error> {
     let given = String::deserialize(deserializer)?;
     let side = Side::ALL.iter().find(|side| side.as_str() == given);
-    side.copied()
-        .ok_or_else(|| serde::de::Error::custom(format!("{given:?} is no side of the clock: left, right")))
+    side.copied().ok_or_else(|| {
+        serde::de::Error::custom(format!(
+            "{given:?} is not a side of the clock; expected left or \
+            right"
+        ))
+    })
 }
 
 fn some_time<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let at: jiff::Timestamp = text.parse().map_err(|error| {
         serde::de::Error::custom(format!(
-            "\"begins\" is no time as in 2026-11-21T14:15:00Z: {error}"
+            "\"begins\" is not a time such as 2026-11-21T14:15:00Z: {error}"
         ))
     })?;
     Ok(Some(Timestamp::from_micros(at.as_microsecond())))

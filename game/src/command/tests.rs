@@ -35,13 +35,13 @@ fn who_is_not_named_is_the_arbiter() {
 #[test]
 fn errors_name_what_is_wrong() {
     for (text, wrong) in [
-        ("", "a command is a JSON object: EOF"),
-        (r#"{"do":"identify"}"#, "\"id\" is missing, or is no text"),
-        (r#"{"id":7,"do":"identify"}"#, "\"id\" is missing, or is no text"),
-        (r#"{"id":"7"}"#, "\"do\" is missing, or is no text"),
+        ("", "the command is not a JSON object: EOF"),
+        (r#"{"do":"identify"}"#, "\"id\" is missing or not a string"),
+        (r#"{"id":7,"do":"identify"}"#, "\"id\" is missing or not a string"),
+        (r#"{"id":"7"}"#, "\"do\" is missing or not a string"),
         (
             r#"{"id":"7","do":"dance"}"#,
-            "there is no command \"dance\"; there are set_players,",
+            "unknown command \"dance\"; expected one of set_players,",
         ),
         (
             r#"{"id":"7","do":"identify","loud":true}"#,
@@ -57,7 +57,7 @@ fn errors_name_what_is_wrong() {
         ),
         (
             r#"{"id":"7","do":"sync_clock_sides","white":"top"}"#,
-            "sync_clock_sides: \"top\" is no side of the clock: left, right",
+            "sync_clock_sides: \"top\" is not a side of the clock; expected left or right",
         ),
     ] {
         assert!(error(text).starts_with(wrong), "{text}: {}", error(text));

@@ -57,7 +57,7 @@ pub struct Serial(u64);
 
 /// A text that is not a serial number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a serial number is up to ten digits, as in \"01025\"; `kiebitz boards` shows it")]
+#[error("a serial number has up to ten digits, as in \"01025\"; `kiebitz boards` shows it")]
 pub struct NoSerial;
 
 const LONGEST_SERIAL: usize = 10;

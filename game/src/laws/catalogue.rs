@@ -57,7 +57,7 @@ languages! {
 
 /// A text that does not name a language.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{text:?} is no language that there is a catalogue for: {}", codes())]
+#[error("{text:?} is not a supported language; expected one of {}", codes())]
 pub struct UnknownLanguage {
     /// The text.
     pub text: String,

@@ -84,7 +84,7 @@ pub enum Play {
 
 /// A text that does not name an edition.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{text:?} is no edition of the Laws: {}", names(Edition::ALL.iter().map(|edition| edition.as_str())))]
+#[error("{text:?} is not an edition of the Laws; expected one of {}", names(Edition::ALL.iter().map(|edition| edition.as_str())))]
 pub struct UnknownEdition {
     /// The text.
     pub text: String,
@@ -92,7 +92,7 @@ pub struct UnknownEdition {
 
 /// A text that does not name a mode of play.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{text:?} is no mode of play: {}", names(Mode::ALL.iter().map(|mode| mode.as_str())))]
+#[error("{text:?} is not a mode of play; expected one of {}", names(Mode::ALL.iter().map(|mode| mode.as_str())))]
 pub struct UnknownMode {
     /// The text.
     pub text: String,

@@ -87,7 +87,8 @@ impl Regulations {
 /// A text that does not name a start position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "{text:?} is no start position: \"standard\", \"chess960\", or the pieces of a Chess960 start from a to h, as in \"bbqnnrkr\""
+    "{text:?} is not a start position; expected \"standard\", \"chess960\", or the pieces of a Chess960 start \
+     from a to h, as in \"bbqnnrkr\""
 )]
 pub struct InvalidDrawnStart {
     /// The text.

@@ -26,7 +26,10 @@ pub struct DefaultTime {
 
 /// A text that is not a default time.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{text:?} is no default time: whole minutes, a day at most, as in \"30 min\", \"1 h\" or \"0 min\"")]
+#[error(
+    "{text:?} is not a default time; expected whole minutes, a day at most, as in \"30 min\", \"1 h\" or \
+    \"0 min\""
+)]
 pub struct InvalidDefaultTime {
     /// The text.
     pub text: String,

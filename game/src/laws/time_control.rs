@@ -73,10 +73,10 @@ pub enum Bonus {
 #[non_exhaustive]
 pub enum InvalidTimeControl {
     /// It is empty.
-    #[error("a time control is written as in \"90+30\" or \"90 min/40 + 30 min, 30 s from move 1\"")]
+    #[error("expected a time control such as \"90+30\" or \"90 min/40 + 30 min, 30 s from move 1\"")]
     Empty,
     /// Something else belongs there.
-    #[error("in the time control {text:?}: {found:?} where {expected} belongs")]
+    #[error("time control {text:?}: found {found:?}, expected {expected}")]
     Unexpected {
         /// The whole text.
         text: String,
@@ -86,7 +86,7 @@ pub enum InvalidTimeControl {
         expected: &'static str,
     },
     /// A number is too large or zero.
-    #[error("in the time control {text:?}: {what}")]
+    #[error("time control {text:?}: {what}")]
     Number {
         /// The whole text.
         text: String,
@@ -94,10 +94,7 @@ pub enum InvalidTimeControl {
         what: &'static str,
     },
     /// It can be read in several ways.
-    #[error(
-        "the time control {text:?} can be read in several ways: write {}",
-        listed(readings)
-    )]
+    #[error("time control {text:?} is ambiguous: write {}", listed(readings))]
     Ambiguous {
         /// The whole text.
         text: String,
@@ -106,7 +103,7 @@ pub enum InvalidTimeControl {
     },
     /// PGN's sign for a sand clock, for an unknown time control or for none.
     #[error(
-        "the time control {text:?} is a sand clock, unknown or none: the Laws have no rules for its clock"
+        "time control {text:?} is a sand clock, unknown or none: the Laws have no rules for such a clock"
     )]
     Unruled {
         /// The whole text.

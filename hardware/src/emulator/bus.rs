@@ -117,10 +117,10 @@ impl Passing {
 #[non_exhaustive]
 pub enum AttachError {
     /// The board's serial number is no address.
-    #[error("the board's serial number is no bus address")]
+    #[error("the board's serial number is not a bus address")]
     NoAddress(Box<EmulatedBoard>),
     /// A board with this address is on the line.
-    #[error("a board with the address {0} is on the line")]
+    #[error("another board on the line has the address {0}")]
     Taken(BusAddress, Box<EmulatedBoard>),
 }
 

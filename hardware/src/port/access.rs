@@ -115,15 +115,15 @@ impl fmt::Display for Remedy {
                 )
             }
             Self::Own { owner } => {
-                let owner = owner.as_deref().unwrap_or("its owner");
+                let owner = owner.as_deref().unwrap_or("the owner");
                 write!(
                     f,
-                    "only {owner} may use it: let a udev rule such as systemd/60-kiebitz.rules give it to group \
-                     dialout, and plug it in again"
+                    "only {owner} may use the device: install a udev rule such as systemd/60-kiebitz.rules, \
+                     which gives it to group dialout, and plug it in again"
                 )
             }
             Self::Unconfine => f.write_str(
-                "the service or container is not allowed to use it: see DeviceAllow= in its unit, or the \
+                "the service or container may not use the device: see DeviceAllow= in its unit, or the \
                  container's list of devices",
             ),
         }
@@ -189,7 +189,7 @@ mod tests {
             let remedy = remedy(0, group, mode);
             assert!(
                 remedy.starts_with(
-                    "only root may use it: let a udev rule such as systemd/60-kiebitz.rules give it"
+                    "only root may use the device: install a udev rule such as systemd/60-kiebitz.rules"
                 ),
                 "{remedy}"
             );

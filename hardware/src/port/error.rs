@@ -91,10 +91,10 @@ impl PortError {
 
 fn in_words(holder: Option<&Process>, device: &Path) -> String {
     match holder {
-        Some(holder) => format!("{holder}: end that program"),
+        Some(holder) => format!("{holder}: stop that program"),
         None => {
             let device = device.display();
-            format!("another program: end it (`sudo fuser -v {device}` shows which)")
+            format!("another program: stop it (`sudo fuser -v {device}` shows which)")
         }
     }
 }
@@ -111,7 +111,7 @@ mod tests {
     fn every_cause_has_a_next_step() {
         assert_eq!(
             text(Errno::BUSY),
-            "/dev/ttyKIEBITZ is in use by another program: end it (`sudo fuser -v /dev/ttyKIEBITZ` shows which)"
+            "/dev/ttyKIEBITZ is in use by another program: stop it (`sudo fuser -v /dev/ttyKIEBITZ` shows which)"
         );
         let missing = "there is no device at /dev/ttyKIEBITZ: plug the board in, or correct the path";
         for error in [Errno::NOENT, Errno::NXIO, Errno::NODEV, Errno::IO] {

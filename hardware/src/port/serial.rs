@@ -91,7 +91,7 @@ impl SerialPort {
         let Some(path) = device.to_str() else {
             return Err(PortError::Other {
                 device: device.to_owned(),
-                reason: "its path is not Unicode text".to_owned(),
+                reason: "the path is not Unicode text".to_owned(),
             });
         };
         let line = opened(path, kind).map_err(|error| explained(device, &error))?;

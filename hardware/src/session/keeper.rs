@@ -373,4 +373,4 @@ const MAX_COLLISIONS: u8 = 4;
 const CALM: Duration = Duration::from_secs(1);
 /// A line that is never calm does not keep its board from being watched.
 const MAX_NUMBERS_ASKED: u8 = 4;
-const SEVERAL_BOARDS: &str = "no answer can be read: perhaps several boards answer at once";
+const SEVERAL_BOARDS: &str = "the answers are unreadable: perhaps several boards answer at once";

@@ -211,12 +211,13 @@ impl Watch {
     /// Why the port is given up when a vital question stays without an answer.
     pub(super) fn reason(&self) -> &'static str {
         match (self.speaks, self.noise) {
-            (false, false) => {
-                "nothing answers as a board would: perhaps this is no board, or a board without power"
+            (false, false) => "no board answers: perhaps this is another device, or a board without power",
+            (false, true) => {
+                "the input is not that of a board: perhaps this is another device, or the cable is \
+                faulty"
             }
-            (false, true) => "what comes in makes no sense: perhaps this is no board, or its cable is faulty",
             (true, false) => "the board does not answer: check its cable and its power",
-            (true, true) => "only garbage comes from the board: check its cable",
+            (true, true) => "the board sends only garbage: check its cable",
         }
     }
 }

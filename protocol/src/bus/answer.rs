@@ -223,7 +223,7 @@ impl Framing for BusAnswer<'_> {
 pub enum BusAnswerError {
     /// The checksum is wrong. Ask again; for changes with
     /// [`RepeatChanges`](super::BusCommandKind::RepeatChanges), or they are lost for good.
-    #[error("answer {id:#04x} of {address} with checksum {found:#04x} in place of {expected:#04x}")]
+    #[error("answer {id:#04x} of {address} has checksum {found:#04x} instead of {expected:#04x}")]
     Checksum {
         /// The id with bit 7 set, if it is right.
         id: u8,

@@ -161,7 +161,7 @@ pub enum BusCommandError {
         id: u8,
     },
     /// The checksum is wrong, or the address has bit 7.
-    #[error("bus command {id:#04x} with checksum {found:#04x} in place of {expected:#04x}")]
+    #[error("bus command {id:#04x} has checksum {found:#04x} instead of {expected:#04x}")]
     Checksum {
         /// The id.
         id: u8,

@@ -11,7 +11,7 @@ pub enum ClockMessageError {
         id: u8,
     },
     /// The content does not have the length of its kind.
-    #[error("clock message {id:#04x} with {length} bytes of content")]
+    #[error("clock message {id:#04x} has wrong length {length}")]
     WrongLength {
         /// The id.
         id: u8,
@@ -19,7 +19,7 @@ pub enum ClockMessageError {
         length: usize,
     },
     /// The content is not closed by a zero.
-    #[error("clock message {id:#04x} ends in {byte:#04x}")]
+    #[error("clock message {id:#04x} has wrong last byte {byte:#04x}")]
     NotClosed {
         /// The id.
         id: u8,

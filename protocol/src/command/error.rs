@@ -20,7 +20,7 @@ pub enum CommandError {
         code: u8,
     },
     /// A command of several bytes has a size that it cannot have.
-    #[error("command {code:#04x} with size {size}")]
+    #[error("command {code:#04x} has wrong size {size}")]
     Size {
         /// The first byte.
         code: u8,
@@ -28,7 +28,7 @@ pub enum CommandError {
         size: u8,
     },
     /// The clock message inside does not begin with 0x03.
-    #[error("clock message begins with {byte:#04x}")]
+    #[error("clock message has wrong first byte {byte:#04x}")]
     NotOpened {
         /// The byte in place of 0x03.
         byte: u8,
@@ -40,7 +40,7 @@ pub enum CommandError {
         code: u8,
     },
     /// LEDs of a field above 63, or not closed by a zero.
-    #[error("LEDs {first} to {last} closed by {close:#04x}")]
+    #[error("command for LEDs {first} to {last} has wrong last byte {close:#04x}")]
     Leds {
         /// The first field's byte.
         first: u8,

@@ -103,19 +103,19 @@ pub struct ElementError {
 #[non_exhaustive]
 pub enum ElementErrorKind {
     /// No element begins with this byte.
-    #[error("no element begins with {tag:#04x}")]
+    #[error("element {tag:#04x} is not known")]
     UnknownTag {
         /// The byte.
         tag: u8,
     },
     /// A piece change names a field above 63.
-    #[error("piece change on field {byte:#04x}")]
+    #[error("piece change on wrong field {byte:#04x}")]
     FieldNumber {
         /// The byte in place of the field.
         byte: u8,
     },
     /// The minutes or seconds of a clock time are not a BCD number up to 59.
-    #[error("clock time with {byte:#04x} minutes or seconds")]
+    #[error("clock time has wrong minutes or seconds {byte:#04x}")]
     ClockTime {
         /// The byte in place of minutes or seconds.
         byte: u8,

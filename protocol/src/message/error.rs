@@ -20,7 +20,7 @@ pub enum MessageError {
     /// The header declares a length that this kind of message cannot have.
     ///
     /// Reported as soon as the header is complete. The bytes after it are skipped on their own.
-    #[error("message {id:#04x} declares {declared} bytes, its kind has {expected}")]
+    #[error("message {id:#04x} declares {declared} bytes instead of {expected}")]
     WrongLength {
         /// The id with bit 7 set.
         id: u8,
@@ -30,7 +30,7 @@ pub enum MessageError {
         expected: u16,
     },
     /// A board dump has a piece code above 15.
-    #[error("field {field} has piece code {code:#04x}")]
+    #[error("field {field} has unknown piece code {code:#04x}")]
     PieceCode {
         /// The wire number of the first such field, 0 to 63.
         field: u8,
@@ -47,13 +47,13 @@ pub enum MessageError {
         byte: u8,
     },
     /// A battery is above 100 percent, and not at 0x7f, which means unknown.
-    #[error("battery at {percent} percent")]
+    #[error("battery charge of {percent} percent is too large")]
     BatteryPercent {
         /// The number.
         percent: u8,
     },
     /// A memory does not end as one does: bytes of it were lost, or others came in between.
-    #[error("the memory has no end")]
+    #[error("the memory dump has no end")]
     MemoryWithoutEnd,
 }
 

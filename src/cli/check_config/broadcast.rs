@@ -43,7 +43,7 @@ fn publish(settings: &Publish, usual: Duration) -> String {
     let served = settings.listen.map(|address| format!("http://{address}/"));
     let places: Vec<String> = to.chain(served).collect();
     if places.is_empty() {
-        return "nowhere: neither `to` nor `listen` is written".to_owned();
+        return "nowhere: neither `to` nor `listen` is set".to_owned();
     }
     places.join(", ") + &later(settings.delay.unwrap_or(usual))
 }
@@ -51,7 +51,7 @@ fn publish(settings: &Publish, usual: Duration) -> String {
 fn lichess(settings: &Lichess, usual: Duration) -> String {
     let broadcast = settings.broadcast.as_ref();
     let broadcast = broadcast.map_or_else(
-        || "a broadcast is created".to_owned(),
+        || "creates a broadcast".to_owned(),
         |id| format!("broadcast {id}"),
     );
     broadcast + &later(settings.delay.unwrap_or(usual))
@@ -89,5 +89,5 @@ fn alarms(alarms: &[Alarm]) -> String {
 
 fn desk(settings: &Desk) -> String {
     let users = settings.users_file.display();
-    format!("http://{}/ for those in {users}", settings.listen)
+    format!("http://{}/ for the users in {users}", settings.listen)
 }

@@ -21,7 +21,7 @@ pub(super) fn of(config: &Config, named: Option<&Path>) -> Vec<String> {
     if let Some(file) = config.exposed_file(named) {
         let file = file.display();
         doubts.push(format!(
-            "everyone on this computer may read {file}, and a password is in it: chmod 640 {file}"
+            "{file} contains a password and is readable by every user of this computer: run `chmod 640 {file}`"
         ));
     }
     if let Some(broker) = &config.mqtt {
@@ -40,7 +40,7 @@ fn ports(config: &Config) -> Vec<String> {
     let ports = &config.ports;
     if !ports.usb && ports.listed.is_empty() {
         return vec![
-            "no port is ever opened: `usb` is false, and there is no [[port]]; set one of the two".to_owned(),
+            "no port is ever opened: `usb` is false and there is no [[port]]; set one of the two".to_owned(),
         ];
     }
     let wrong = ports.listed.iter().filter_map(|port| {
@@ -48,11 +48,11 @@ fn ports(config: &Config) -> Vec<String> {
         match std::fs::metadata(&port.path) {
             Ok(file) if file.file_type().is_char_device() => None,
             Ok(_) => Some(format!(
-                "{path} is no serial port: correct the path; `ls -l /dev/serial/by-id` shows those on USB"
+                "{path} is not a serial port: correct the path; `ls -l /dev/serial/by-id` lists those on USB"
             )),
             Err(_) => Some(format!(
-                "{path} is not there now: is it plugged in, and is that its name? `ls -l /dev/serial/by-id` shows what is \
-                 plugged in"
+                "{path} does not exist now: plug the device in, or correct the path; `ls -l /dev/serial/by-id` \
+                 lists what is plugged in"
             )),
         }
     });
@@ -73,22 +73,22 @@ fn place(board: &NamedBoard, config: &Config) -> Option<String> {
     let same = |other: &Path| device.is_some() && other.canonicalize().ok() == device;
     if let Some(other) = listed.iter().find(|port| same(&port.path)) {
         return Some(format!(
-            "{name} is named by {shown}, but that port is called {0} under [[port]]: write `port = \"{0}\"`",
+            "{name} is identified by {shown}, but [[port]] lists that port as {0}: write `port = \"{0}\"`",
             other.path.display()
         ));
     }
     if !config.ports.usb {
         return Some(format!(
-            "{name} is named by {shown}, which is not opened: add a [[port]] with that path"
+            "{name} is identified by {shown}, which is not opened: add a [[port]] with that path"
         ));
     }
     match &device {
         None => Some(format!(
-            "{name} is named by {shown}, which is not there now: is it plugged in, and is that its name?"
+            "{name} is identified by {shown}, which does not exist now: plug the board in, or correct the path"
         )),
         // Ports that are found have the names of their devices.
         Some(device) if device != path => Some(format!(
-            "{name} is named by {shown}, which leads to {}: add a [[port]] with the path {shown}",
+            "{name} is identified by {shown}, which leads to {}: add a [[port]] with the path {shown}",
             device.display()
         )),
         Some(_) => None,
@@ -99,7 +99,9 @@ fn place(board: &NamedBoard, config: &Config) -> Option<String> {
 fn secrets(broker: &MqttConfig) -> Vec<String> {
     let exposed = broker.exposed_files().into_iter().map(|path| {
         let path = path.display();
-        format!("everyone on this computer may read {path}, which has a secret in it: chmod 640 {path}")
+        format!(
+            "{path} contains a secret and is readable by every user of this computer: run `chmod 640 {path}`"
+        )
     });
     let mut doubts: Vec<String> = exposed.collect();
     if let Some(Err(error)) = broker.login.as_ref().map(|login| login.read()) {
@@ -116,7 +118,7 @@ fn topics(broker: &MqttConfig) -> Option<String> {
     let topic = broker.prefix().daemon_state(broker.daemon());
     topic
         .err()
-        .map(|error| format!("{error}; `name` under [daemon] gives another"))
+        .map(|error| format!("{error}; set another `name` under [daemon]"))
 }
 
 /// Whether the broker's name is one of a host. Nothing is sent to that.
@@ -132,12 +134,12 @@ fn host(broker: &MqttConfig) -> Option<String> {
     std::thread::spawn(move || sender.send(asked.to_socket_addrs().map(|mut found| found.next())));
     match answer.recv_timeout(MAX_LOOKUP) {
         Ok(Ok(Some(_))) => None,
-        Ok(Ok(None)) => Some(format!("{host} has no address: is that the broker's name?")),
+        Ok(Ok(None)) => Some(format!("the broker {host} has no address: check its name")),
         Ok(Err(error)) => Some(format!(
-            "the broker {host} is not found ({error}): is that its name, and is the network there?"
+            "cannot look up the broker {host} ({error}): check its name and the network"
         )),
         Err(_) => Some(format!(
-            "whether there is a broker {host} is not known: nothing has answered in {} s; is the network there?",
+            "cannot look up the broker {host}: no answer within {} s; check the network",
             MAX_LOOKUP.as_secs()
         )),
     }
@@ -149,15 +151,14 @@ fn not_writable(directory: &Path) -> Option<String> {
     let existing = directory.ancestors().find(|path| path.exists())?;
     if !existing.is_dir() {
         return Some(format!(
-            "{} is no directory, so nothing can be kept in {shown}",
+            "{} is not a directory, so nothing can be stored in {shown}",
             existing.display()
         ));
     }
     let may = rustix::fs::access(existing, Access::WRITE_OK | Access::EXEC_OK);
     may.is_err().then(|| {
         format!(
-            "this user may not write in {}; the one who runs kiebitz must be able to, for {shown}: \
-             `ls -ld` shows who may",
+            "no permission to write in {}: the user who runs kiebitz needs it for {shown}; `ls -ld` shows the owner",
             existing.display()
         )
     })
@@ -206,7 +207,7 @@ mod tests {
             )
             .contains("is not opened")
         );
-        assert!(by("/dev/ttyNONE", "").contains("is not there now"));
+        assert!(by("/dev/ttyNONE", "").contains("does not exist now"));
         assert_eq!(by("/dev/null", ""), "");
     }
 
@@ -214,7 +215,7 @@ mod tests {
     fn files_and_what_is_no_device_are_no_ports() {
         let said = doubts("[[port]]\npath = \"/dev/ttyNONE\"\n[[port]]\npath = \"/etc/passwd\"\n");
         assert!(
-            said[0].contains("is not there now") && said[1].contains("is no serial port"),
+            said[0].contains("does not exist now") && said[1].contains("is not a serial port"),
             "{said:?}"
         );
     }
@@ -225,7 +226,7 @@ mod tests {
         assert_eq!(not_writable(&folder.path().join("a/b")), None);
         let file = folder.path().join("file");
         std::fs::write(&file, "").expect("room");
-        assert!(not_writable(&file.join("a")).is_some_and(|said| said.contains("is no directory")));
+        assert!(not_writable(&file.join("a")).is_some_and(|said| said.contains("is not a directory")));
     }
 
     #[test]

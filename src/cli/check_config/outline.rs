@@ -23,9 +23,9 @@ pub(super) fn of(config: &Config) -> Vec<(&'static str, String)> {
     match &config.mqtt {
         None if broadcast.is_empty() => lines.push((
             "broker",
-            "none: nothing is published, games are in the journal".to_owned(),
+            "none: nothing is published; games are stored in the journal".to_owned(),
         )),
-        None => lines.push(("broker", "none: nothing goes out over MQTT".to_owned())),
+        None => lines.push(("broker", "none: nothing is published over MQTT".to_owned())),
         Some(broker) => {
             lines.push(("broker", self::broker(broker)));
             lines.push(("spectators", spectators(config)));
@@ -71,8 +71,8 @@ fn rules(regulations: &Regulations) -> String {
 fn boards(config: &Config) -> String {
     let named: Vec<String> = config.boards.iter().map(|board| named(board, config)).collect();
     match named.as_slice() {
-        [] => "called by their serial numbers (default)".to_owned(),
-        named => format!("{}; others are called by their serial numbers", named.join(", ")),
+        [] => "named by their serial numbers (default)".to_owned(),
+        named => format!("{}; others are named by their serial numbers", named.join(", ")),
     }
 }
 
@@ -92,9 +92,9 @@ fn named(board: &NamedBoard, config: &Config) -> String {
 fn ports(config: &Config) -> String {
     let ports = &config.ports;
     let found = if ports.usb {
-        "boards on USB and bound Bluetooth links are found"
+        "finds boards on USB and bound Bluetooth links"
     } else {
-        "none is looked for"
+        "no search for boards"
     };
     let listed = ports.listed.iter().map(|port| {
         let mode = match port.mode {
@@ -124,7 +124,7 @@ fn broker(broker: &MqttConfig) -> String {
         |user| format!(", as user {user}"),
     );
     let commands = if broker.takes_commands() {
-        "; arbiters may command"
+        "; accepts commands"
     } else {
         ""
     };
@@ -165,12 +165,12 @@ fn livechess(settings: &LiveChess) -> String {
         sites => sites.join(", "),
     };
     let setup = if settings.setup {
-        "; they may begin games"
+        "; clients may begin games"
     } else {
         ""
     };
     let open = if settings.is_open() {
-        "; WITHOUT DELAY for all who reach that address"
+        "; WITHOUT DELAY for everybody who can reach that address"
     } else {
         ""
     };
@@ -184,7 +184,7 @@ fn livechess(settings: &LiveChess) -> String {
 fn journal(journal: Journal) -> String {
     let days = journal.keep_days;
     let kept = format!(
-        "games are kept for {days} {}",
+        "keeps games for {days} {}",
         if days == 1 { "day" } else { "days" }
     );
     marked(kept, journal == Journal::default())
@@ -193,7 +193,7 @@ fn journal(journal: Journal) -> String {
 fn recordings(config: &Config) -> String {
     let recorder = &config.recorder;
     if !recorder.enabled {
-        return "off: a restart goes on from the journal alone".to_owned();
+        return "off: after a restart, only the journal is available".to_owned();
     }
     let most = ByteSize::b(recorder.budget).display().si();
     let text = format!("{}, at most {most}", config.recordings().display());
@@ -217,11 +217,11 @@ mod tests {
         assert_eq!(
             outline,
             "event: fide-2023, standard, no time control, so clocks are not checked (default)\n\
-             boards: called by their serial numbers (default)\n\
-             ports: boards on USB and bound Bluetooth links are found (default)\n\
-             broker: none: nothing is published, games are in the journal\n\
+             boards: named by their serial numbers (default)\n\
+             ports: finds boards on USB and bound Bluetooth links (default)\n\
+             broker: none: nothing is published; games are stored in the journal\n\
              state: /srv/k\n\
-             journal: games are kept for 365 days (default)\n\
+             journal: keeps games for 365 days (default)\n\
              recordings: /srv/k/recordings, at most 2.0 GB (default)"
         );
     }
@@ -292,19 +292,19 @@ mod tests {
             outline,
             "event: Club championship, Ulm, fide-2023, rapid without supervision, time control 15+10\n\
              boards: board-1 (01025), board-2 (/dev/rfcomm0: fide-2023, blitz without supervision, time control 3+2); \
-             others are called by their serial numbers\n\
-             ports: none is looked for; /dev/ttyS0 (a row in bus mode); 1 never opened\n\
-             broker: broker.example:8883, encrypted, as user club; topics under kiebitz; arbiters may command\n\
+             others are named by their serial numbers\n\
+             ports: no search for boards; /dev/ttyS0 (a row in bus mode); 1 never opened\n\
+             broker: broker.example:8883, encrypted, as user club; topics under kiebitz; accepts commands\n\
              spectators: get everything 15 min later; board-1: get everything 1 min 30 s later\n\
              broadcast: /srv/live, s3://chess/2026, http://0.0.0.0:8080/, 15 min later\n\
              Lichess: broadcast QYiOYnl1, at once\n\
              webhooks: club (rounds, 15 min later), bell (all events, 1 min 30 s later)\n\
-             desk: http://127.0.0.1:8038/ for those in /etc/kiebitz/desk-users\n\
+             desk: http://127.0.0.1:8038/ for the users in /etc/kiebitz/desk-users\n\
              alarms: phone (ntfy, flag_fall), lamp (lamp, everything)\n\
-             LiveChess: boards for programs and https://lichess.org, https://www.chess.com on 127.0.0.1:1982; they may begin games\n\
+             LiveChess: boards for programs and https://lichess.org, https://www.chess.com on 127.0.0.1:1982; clients may begin games\n\
              state: /srv/k\n\
-             journal: games are kept for 1 day\n\
-             recordings: off: a restart goes on from the journal alone"
+             journal: keeps games for 1 day\n\
+             recordings: off: after a restart, only the journal is available"
         );
     }
 }

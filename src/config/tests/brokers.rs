@@ -7,7 +7,7 @@ fn brokers_that_cannot_be_are_refused_and_no_password_is_shown() {
     refused(
         "[mqtt]\nurl = \"http://broker.example\"\n",
         r#"
-kiebitz.toml:2: a broker's URL begins with mqtt:// or mqtts://, not http://
+kiebitz.toml:2: the broker's URL must begin with mqtt:// or mqtts://, not http://
   |
 2 | url = "http://broker.example"
   |       ^^^^^^^^^^^^^^^^^^^^^^^"#,
@@ -15,7 +15,7 @@ kiebitz.toml:2: a broker's URL begins with mqtt:// or mqtts://, not http://
     refused(
         "[mqtt]\nurl = \"mqtts://club:secret@[fe80::1%eth0]\"\n",
         r#"
-kiebitz.toml:2: in the URL of an encrypted connection, an IPv6 address stands in [ ], without % and what follows it: it is what the broker's certificate is checked against
+kiebitz.toml:2: in the URL of an encrypted connection, write an IPv6 address in [ ] and without a zone (%...): the broker's certificate is checked against it
   |
 2 | url = "*******************@[fe80::1%eth0]"
   |       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"#,
@@ -39,7 +39,7 @@ kiebitz.toml:1: expected a table, as in [mqtt]
     refused(
         "[mqtt]\nurl = \"mqtt://localhost\"\nprefix = \"club/#\"\n",
         r#"
-kiebitz.toml:3: "club/#" has '#' in it, which MQTT topics cannot have
+kiebitz.toml:3: "club/#" contains '#', which MQTT topics cannot contain
   |
 3 | prefix = "club/#"
   |          ^^^^^^^^"#,
@@ -51,7 +51,7 @@ fn logins_that_do_not_add_up_are_refused() {
     refused(
         "[mqtt]\nurl = \"mqtt://club@localhost\"\nuser = \"club\"\n",
         r#"
-kiebitz.toml:3: there is a user in `url` already
+kiebitz.toml:3: `url` already contains a user: remove one of the two
   |
 3 | user = "club"
   |        ^^^^^^"#,
@@ -59,7 +59,7 @@ kiebitz.toml:3: there is a user in `url` already
     refused(
         "[mqtt]\nurl = \"mqtt://club:secret@localhost\"\npassword_file = \"/etc/kiebitz/password\"\n",
         r#"
-kiebitz.toml:3: there is a password in `url` already
+kiebitz.toml:3: `url` already contains a password: remove one of the two
   |
 3 | password_file = "*********************"
   |                 ^^^^^^^^^^^^^^^^^^^^^^^"#,
@@ -67,7 +67,7 @@ kiebitz.toml:3: there is a password in `url` already
     refused(
         "[mqtt]\nurl = \"mqtt://localhost\"\npassword_file = \"/etc/kiebitz/password\"\n",
         r#"
-kiebitz.toml:3: whose password is this? `user` is missing
+kiebitz.toml:3: a password needs a user: `user` is missing
   |
 3 | password_file = "*********************"
   |                 ^^^^^^^^^^^^^^^^^^^^^^^"#,
@@ -75,7 +75,7 @@ kiebitz.toml:3: whose password is this? `user` is missing
     refused(
         "[mqtt]\nurl = \"mqtt://localhost\"\nuser = \"club\"\npassword_file = \"secret\"\n",
         r#"
-kiebitz.toml:4: this path must be absolute, beginning with "/"
+kiebitz.toml:4: expected an absolute path, beginning with "/"
   |
 4 | password_file = "******"
   |                 ^^^^^^^^"#,
@@ -95,7 +95,7 @@ fn certificates_that_do_not_add_up_are_refused() {
     refused(
         "[mqtt]\nurl = \"mqtt://localhost\"\nca_file = \"/etc/kiebitz/ca.pem\"\n",
         r#"
-kiebitz.toml:3: certificates are for encrypted connections: `url` must begin with mqtts://
+kiebitz.toml:3: certificates are only for encrypted connections: `url` must begin with mqtts://
   |
 3 | ca_file = "/etc/kiebitz/ca.pem"
   |           ^^^^^^^^^^^^^^^^^^^^^"#,

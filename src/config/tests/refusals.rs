@@ -164,7 +164,7 @@ kiebitz.toml:1: `name` is missing
     refused(
         "[daemon]\n\n[[board]]\nname = \"board-1\"\n",
         r#"
-kiebitz.toml:3: which board is this? `serial` or `port` is missing
+kiebitz.toml:3: the board is not identified: `serial` or `port` is missing
   |
 3 | [[board]]
   | ^^^^^^^^^"#,
@@ -176,7 +176,7 @@ fn names_paths_and_levels_that_cannot_be_are_refused() {
     refused(
         "[daemon]\nname = \"hall 2\"\n",
         r#"
-kiebitz.toml:2: the name "hall 2" has ' ' in it: it is part of MQTT topics and file names, which allow no spaces and none of + # / $
+kiebitz.toml:2: the name "hall 2" contains ' ': names are part of MQTT topics and file names and must not contain spaces or + # / $
   |
 2 | name = "hall 2"
   |        ^^^^^^^^"#,
@@ -184,7 +184,7 @@ kiebitz.toml:2: the name "hall 2" has ' ' in it: it is part of MQTT topics and f
     refused(
         "[daemon]\nstate_directory = \"kiebitz\"\n",
         r#"
-kiebitz.toml:2: this path must be absolute, beginning with "/"
+kiebitz.toml:2: expected an absolute path, beginning with "/"
   |
 2 | state_directory = "kiebitz"
   |                   ^^^^^^^^^"#,
@@ -192,7 +192,7 @@ kiebitz.toml:2: this path must be absolute, beginning with "/"
     refused(
         "[daemon]\nlog = \"loud\"\n",
         r#"
-kiebitz.toml:2: the log level is off, error, warn, info, debug or trace; by module it is written as in "info,kiebitz=debug"
+kiebitz.toml:2: expected off, error, warn, info, debug or trace, or levels by module as in "info,kiebitz=debug"
   |
 2 | log = "loud"
   |       ^^^^^^"#,
@@ -200,7 +200,7 @@ kiebitz.toml:2: the log level is off, error, warn, info, debug or trace; by modu
     refused(
         "[[board]]\nname = \"board/1\"\nserial = \"01025\"\n",
         r#"
-kiebitz.toml:2: the name "board/1" has '/' in it: it is part of MQTT topics and file names, which allow no spaces and none of + # / $
+kiebitz.toml:2: the name "board/1" contains '/': names are part of MQTT topics and file names and must not contain spaces or + # / $
   |
 2 | name = "board/1"
   |        ^^^^^^^^^"#,
@@ -208,7 +208,7 @@ kiebitz.toml:2: the name "board/1" has '/' in it: it is part of MQTT topics and 
     refused(
         "[[port]]\npath = \"ttyUSB0\"\n",
         r#"
-kiebitz.toml:2: this path must be absolute, beginning with "/"
+kiebitz.toml:2: expected an absolute path, beginning with "/"
   |
 2 | path = "ttyUSB0"
   |        ^^^^^^^^^"#,
@@ -220,7 +220,7 @@ fn numbers_that_make_no_sense_are_refused() {
     refused(
         "[journal]\nkeep_days = 0\n",
         r#"
-kiebitz.toml:2: events are kept for at least 1 day
+kiebitz.toml:2: expected at least 1 day
   |
 2 | keep_days = 0
   |             ^"#,
@@ -228,7 +228,7 @@ kiebitz.toml:2: events are kept for at least 1 day
     refused(
         "[recorder]\nbudget = \"plenty\"\n",
         r#"
-kiebitz.toml:2: a size is a number with a unit, as in "500 MB" or "2 GB"
+kiebitz.toml:2: expected a size with a unit, as in "500 MB" or "2 GB"
   |
 2 | budget = "plenty"
   |          ^^^^^^^^"#,
@@ -244,7 +244,7 @@ kiebitz.toml:2: recordings need at least "10 MB"
     refused(
         "[ports]\nusb_ids = [\"0403:6015\", \"403:6001\"]\n",
         r#"
-kiebitz.toml:2: "403:6001" is not a USB id: `lsusb` shows them, twice four hexadecimal digits as in "0403:6015"
+kiebitz.toml:2: "403:6001" is not a USB id; expected twice four hexadecimal digits, as in "0403:6015"; `lsusb` lists them
   |
 2 | usb_ids = ["0403:6015", "403:6001"]
   |           ^^^^^^^^^^^^^^^^^^^^^^^^^"#,
@@ -252,7 +252,7 @@ kiebitz.toml:2: "403:6001" is not a USB id: `lsusb` shows them, twice four hexad
     refused(
         "[ports]\nignore = [\"/dev/ttyS3\", \"403:6001\"]\n",
         r#"
-kiebitz.toml:2: "403:6001" is not a USB id: `lsusb` shows them, twice four hexadecimal digits as in "0403:6015"
+kiebitz.toml:2: "403:6001" is not a USB id; expected twice four hexadecimal digits, as in "0403:6015"; `lsusb` lists them
   |
 2 | ignore = ["/dev/ttyS3", "403:6001"]
   |          ^^^^^^^^^^^^^^^^^^^^^^^^^^"#,
@@ -260,7 +260,7 @@ kiebitz.toml:2: "403:6001" is not a USB id: `lsusb` shows them, twice four hexad
     refused(
         "[ports]\nignore = [\"serial/ttyS3\"]\n",
         r#"
-kiebitz.toml:2: "serial/ttyS3" does not name a port: that is an absolute path as in "/dev/ttyS0", a name in /dev/serial/by-id, or a USB id as in "0403:6015"
+kiebitz.toml:2: "serial/ttyS3" is not a port; expected an absolute path as in "/dev/ttyS0", a name in /dev/serial/by-id, or a USB id as in "0403:6015"
   |
 2 | ignore = ["serial/ttyS3"]
   |          ^^^^^^^^^^^^^^^^"#,
@@ -268,7 +268,7 @@ kiebitz.toml:2: "serial/ttyS3" does not name a port: that is an absolute path as
     refused(
         "[[board]]\nname = \"board-1\"\nserial = \"DGT01025\"\n",
         r#"
-kiebitz.toml:3: a serial number is up to ten digits, as in "01025"; `kiebitz boards` shows it
+kiebitz.toml:3: a serial number has up to ten digits, as in "01025"; `kiebitz boards` shows it
   |
 3 | serial = "DGT01025"
   |          ^^^^^^^^^^"#,
@@ -281,7 +281,7 @@ fn delays_that_make_no_sense_are_refused() {
         refused(
             &format!("[mqtt]\nurl = \"mqtt://localhost\"\npublic_delay = \"{delay}\"\n"),
             &format!(
-                "kiebitz.toml:3: a delay is a number with a unit, as in \"15 min\" or \"90 s\"\n  |\n\
+                "kiebitz.toml:3: expected a delay with a unit, as in \"15 min\" or \"90 s\"\n  |\n\
                  3 | public_delay = \"{delay}\"\n  |                {}",
                 "^".repeat(delay.len() + 2)
             ),
@@ -298,7 +298,7 @@ kiebitz.toml:3: expected text in quotes
     refused(
         "[[board]]\nserial = \"1\"\nname = \"a\"\npublic_delay = \"15 h\"\n",
         r#"
-kiebitz.toml:4: spectators wait for at most "2 h"
+kiebitz.toml:4: the delay can be at most "2 h"
   |
 4 | public_delay = "15 h"
   |                ^^^^^^"#,
@@ -360,7 +360,7 @@ kiebitz.toml:4: give a board's `serial` or its `port`, not both
     refused(
         "[[port]]\npath = \"/dev/ttyS0\"\n[[port]]\npath = \"/dev/ttyS0\"\nmode = \"bus\"\n",
         r#"
-kiebitz.toml:4: this port is already in line 2
+kiebitz.toml:4: this port is already listed in line 2
   |
 4 | path = "/dev/ttyS0"
   |        ^^^^^^^^^^^^"#,
@@ -368,7 +368,7 @@ kiebitz.toml:4: this port is already in line 2
     refused(
         "[[port]]\npath = \"/dev/ttyS0\"\nmode = \"bus\"\n[[board]]\nport = \"/dev/ttyS0\"\nname = \"a\"\n",
         r#"
-kiebitz.toml:5: this port is in bus mode, with many boards on it: give each board's `serial` instead
+kiebitz.toml:5: this port is in bus mode, with several boards on it: give each board's `serial` instead
   |
 5 | port = "/dev/ttyS0"
   |        ^^^^^^^^^^^^"#,
@@ -380,7 +380,7 @@ fn what_the_laws_do_not_know_is_refused() {
     refused(
         "[event]\nlaws = \"fide-2020\"\n",
         r#"
-kiebitz.toml:2: "fide-2020" is no edition of the Laws: fide-1997, fide-2009, fide-2014, fide-2017, fide-2018, fide-2023
+kiebitz.toml:2: "fide-2020" is not an edition of the Laws; expected one of fide-1997, fide-2009, fide-2014, fide-2017, fide-2018, fide-2023
   |
 2 | laws = "fide-2020"
   |        ^^^^^^^^^^^"#,
@@ -388,7 +388,7 @@ kiebitz.toml:2: "fide-2020" is no edition of the Laws: fide-1997, fide-2009, fid
     refused(
         "[event]\ntime_control = \"90 min/40 + fast\"\n",
         r#"
-kiebitz.toml:2: in the time control "90 min/40 + fast": "fast" where a time belongs
+kiebitz.toml:2: time control "90 min/40 + fast": found "fast", expected a time
   |
 2 | time_control = "90 min/40 + fast"
   |                ^^^^^^^^^^^^^^^^^^"#,
@@ -396,7 +396,7 @@ kiebitz.toml:2: in the time control "90 min/40 + fast": "fast" where a time belo
     refused(
         "[[board]]\nserial = \"1\"\nname = \"a\"\nmode = \"bullet\"\n",
         r#"
-kiebitz.toml:4: "bullet" is no mode of play: standard, rapid, blitz
+kiebitz.toml:4: "bullet" is not a mode of play; expected one of standard, rapid, blitz
   |
 4 | mode = "bullet"
   |        ^^^^^^^^"#,
@@ -420,7 +420,7 @@ kiebitz.toml:2: expected 1 or 2
     refused(
         "[event]\nstart = \"krbqnbnr\"\n",
         r#"
-kiebitz.toml:2: "krbqnbnr" is no start position: "standard", "chess960", or the pieces of a Chess960 start from a to h, as in "bbqnnrkr"
+kiebitz.toml:2: "krbqnbnr" is not a start position; expected "standard", "chess960", or the pieces of a Chess960 start from a to h, as in "bbqnnrkr"
   |
 2 | start = "krbqnbnr"
   |         ^^^^^^^^^^"#,
@@ -432,7 +432,7 @@ fn rounds_that_nobody_can_keep_are_refused() {
     refused(
         "[event]\nrounds = [2026-11-21T14:00:00]\n",
         r#"
-kiebitz.toml:2: "2026-11-21T14:00:00" does not say when a round begins: date, time and the offset from UTC, as in 2026-11-21T14:00:00+01:00
+kiebitz.toml:2: "2026-11-21T14:00:00" is not the start of a round; expected date, time and offset from UTC, as in 2026-11-21T14:00:00+01:00
   |
 2 | rounds = [2026-11-21T14:00:00
   |           ^^^^^^^^^^^^^^^^^^^"#,
@@ -440,7 +440,7 @@ kiebitz.toml:2: "2026-11-21T14:00:00" does not say when a round begins: date, ti
     refused(
         "[event]\nrounds = [\n  2026-11-21T14:00:00+01:00,\n  \"soon\",\n]\n",
         r#"
-kiebitz.toml:4: "soon" does not say when a round begins: date, time and the offset from UTC, as in 2026-11-21T14:00:00+01:00
+kiebitz.toml:4: "soon" is not the start of a round; expected date, time and offset from UTC, as in 2026-11-21T14:00:00+01:00
   |
 4 |   "soon"
   |   ^^^^^^"#,
@@ -473,7 +473,7 @@ kiebitz.toml:2: expected a time as in 2026-11-21T14:00:00+01:00
     refused(
         "[event]\ndefault_time = \"half an hour\"\n",
         r#"
-kiebitz.toml:2: "half an hour" is no default time: whole minutes, a day at most, as in "30 min", "1 h" or "0 min"
+kiebitz.toml:2: "half an hour" is not a default time; expected whole minutes, a day at most, as in "30 min", "1 h" or "0 min"
   |
 2 | default_time = "half an hour"
   |                ^^^^^^^^^^^^^^"#,
@@ -503,7 +503,7 @@ fn the_status_is_for_this_computer_alone() {
             .expect_err(address)
             .to_string();
         assert!(
-            error.contains("kiebitz.toml:2: this must be an address of this computer"),
+            error.contains("kiebitz.toml:2: expected an address of this computer"),
             "{error}"
         );
     }

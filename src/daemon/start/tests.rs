@@ -271,5 +271,5 @@ fn what_is_no_journal_is_left_alone_where_kiebitz_never_was() {
     drop(other);
     let started = begun(&place.config);
     let refused = started.expect_err("it is somebody's").to_string();
-    assert!(refused.contains("no journal of kiebitz"), "{refused}");
+    assert!(refused.contains("not a journal of kiebitz"), "{refused}");
 }

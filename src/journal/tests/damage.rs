@@ -110,8 +110,7 @@ fn damaged_file_says_so_and_can_be_put_aside() {
     assert_eq!(
         error.to_string(),
         format!(
-            "the journal {} is damaged (file is not a database): move it away, together with the files beside it whose \
-             names begin like it, and kiebitz begins a new one",
+            "the journal {} is damaged (file is not a database): move it away, together with the files beside it whose names begin the same, and kiebitz begins a new one",
             path.display()
         )
     );
@@ -198,8 +197,7 @@ fn journal_of_a_newer_kiebitz_is_left_alone() {
     assert_eq!(
         place.refusal().to_string(),
         format!(
-            "the journal {} was written by a newer kiebitz (format 7, this one knows 3): install the newer one again, \
-             or move the journal away",
+            "the journal {} was written by a newer kiebitz (format 7; this one knows 3): install the newer one again, or move the journal away",
             path.display()
         )
     );

@@ -51,7 +51,7 @@ impl Lamp {
             }
             Heard::Lost(reason) => {
                 self.is_connected = false;
-                let problem = format!("the broker is not connected: {reason}");
+                let problem = format!("no connection to the MQTT broker: {reason}");
                 if self.reports.problems(&self.output, vec![problem.clone()]) {
                     tracing::warn!("{}: {problem}", self.output);
                 }

@@ -90,7 +90,8 @@ enum Sent {
 fn kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<AlarmKind>, D::Error> {
     let kinds = Vec::<AlarmKind>::deserialize(deserializer)?;
     if kinds.is_empty() {
-        let wrong = "this would be an alarm of nothing: leave `kinds` out to be told of everything";
+        let wrong =
+            "`kinds` is empty, so there would never be an alarm: leave it out for alarms of all kinds";
         return Err(serde::de::Error::custom(wrong));
     }
     Ok(kinds)
@@ -103,16 +104,18 @@ impl TryFrom<Table> for Alarm {
         let is_of_lamp = table.topic.is_some() || table.on.is_some() || table.off.is_some();
         let is_of_address = table.url.is_some() || table.token_file.is_some();
         if table.send == Sent::Mqtt && is_of_address {
-            return Err("`url` and `token_file` are for \"ntfy\" and \"webhook\": a lamp has a `topic`");
+            return Err("`url` and `token_file` are only for \"ntfy\" and \"webhook\": a lamp has a `topic`");
         }
         if table.send != Sent::Mqtt && is_of_lamp {
-            return Err("`topic`, `on` and `off` are for \"mqtt\": this has a `url`");
+            return Err(
+                "`topic`, `on` and `off` are only for \"mqtt\": \"ntfy\" and \"webhook\" have a `url`",
+            );
         }
         let url = || without_login(&table.url.unwrap_or_default());
         let to = match table.send {
             Sent::Ntfy => {
                 let (server, topic) = ntfy(&url()?).ok_or(
-                    "this must be a topic of an ntfy server, as in \"https://ntfy.sh/a-name-that-nobody-guesses\"",
+                    "expected a topic of an ntfy server, as in \"https://ntfy.sh/a-name-that-nobody-guesses\"",
                 )?;
                 AlarmTo::Ntfy {
                     server,
@@ -125,10 +128,9 @@ impl TryFrom<Table> for Alarm {
                 token_file: table.token_file,
             },
             Sent::Mqtt => AlarmTo::Lamp {
-                topic: table
-                    .topic
-                    .filter(|topic| is_topic(topic))
-                    .ok_or("a lamp has a `topic` without + and #, as in \"zigbee2mqtt/lamp-{table}/set\"")?,
+                topic: table.topic.filter(|topic| is_topic(topic)).ok_or(
+                    "a lamp needs a `topic` without + and #, as in \"zigbee2mqtt/lamp-{table}/set\"",
+                )?,
                 on: table.on.unwrap_or_else(|| "ON".to_owned()),
                 off: table.off.unwrap_or_else(|| "OFF".to_owned()),
             },
@@ -145,7 +147,7 @@ impl TryFrom<Table> for Alarm {
 pub(crate) fn alarms(text: &str, tables: Vec<Spanned<Alarm>>, has_broker: bool) -> Result<Vec<Alarm>, Wrong> {
     let dark = |table: &&Spanned<Alarm>| matches!(table.as_ref().to, AlarmTo::Lamp { .. });
     if let Some(lamp) = tables.iter().find(dark).filter(|_| !has_broker) {
-        let why = "a lamp is told by the broker of `[mqtt]`, and there is no such table";
+        let why = "a lamp is switched over the broker under [mqtt]: add that table";
         return Err(Wrong::new(lamp.span(), why));
     }
     named(text, tables, |alarm| &alarm.name)

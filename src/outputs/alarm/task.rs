@@ -168,7 +168,7 @@ impl Teller {
             self.alarms.note(change);
             if let Err(error) = notes::write(&self.notes, self.alarms.told()) {
                 let notes = self.notes.display();
-                tracing::warn!("{notes} cannot be written: {error}; after the next start alarms come again");
+                tracing::warn!("cannot write {notes}: {error}; after the next start, alarms are sent again");
             }
         }
         if let Way::Lamp(lamp) = &mut self.way {
@@ -189,14 +189,14 @@ impl Teller {
             Ok(()) => {
                 let did = &change.alarm().1.title;
                 if self.reports.done(&self.output, wall_time(), did.clone()) {
-                    tracing::info!("{} takes alarms again", self.output);
+                    tracing::info!("{} accepts alarms again", self.output);
                 }
                 Ok(())
             }
             Err(refused) => {
                 let Refused { problem, .. } = &refused;
                 if self.reports.problems(&self.output, vec![problem.clone()]) {
-                    tracing::warn!("{}: {problem}; alarms wait for it", self.output);
+                    tracing::warn!("{}: {problem}; retrying", self.output);
                 }
                 Err(address.wait(&refused))
             }

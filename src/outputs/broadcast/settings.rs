@@ -71,11 +71,12 @@ impl FromStr for Target {
             Some(("http" | "https", rest)) if is_address(rest) && !rest.contains('@') => {
                 Ok(Self::WebDav(text.trim_end_matches('/').to_owned()))
             }
-            Some(("http" | "https", rest)) if rest.contains('@') => Err(
-                "a login does not belong into the address: write it into a file, and name that in `webdav_login_file`",
-            ),
+            Some(("http" | "https", rest)) if rest.contains('@') => {
+                Err("the address must not contain a login: write it to a file, and set `webdav_login_file`")
+            }
             _ => Err(
-                "this must be a folder, as in \"/srv/chess/live\", a bucket, as in \"s3://bucket/folder\", or a folder of a WebDAV server, as in \"https://dav.example/chess\"",
+                "expected a folder, as in \"/srv/chess/live\", a bucket, as in \"s3://bucket/folder\", or a \
+                 folder of a WebDAV server, as in \"https://dav.example/chess\"",
             ),
         }
     }
@@ -133,7 +134,7 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAd
         .ok()
         .filter(|address: &SocketAddr| address.port() > 0);
     let wrong =
-        "this must be an address with a port, as in \"0.0.0.0:8080\" for all who can reach this computer";
+        "expected an address with a port, as in \"0.0.0.0:8080\" for everybody who can reach this computer";
     address.map(Some).ok_or_else(|| serde::de::Error::custom(wrong))
 }
 

@@ -67,14 +67,14 @@ impl Place {
                 Ok(0) => {}
                 Ok(count) => {
                     pause = FIRST_PAUSE;
-                    if reports.done(&name, wall_time(), format!("{count} files were put there")) {
-                        tracing::info!("{name} takes files again");
+                    if reports.done(&name, wall_time(), format!("{count} files written")) {
+                        tracing::info!("{name} accepts files again");
                     }
                 }
                 Err(error) => {
                     let problem = format!("{error:#}");
                     if reports.problems(&name, vec![problem.clone()]) {
-                        tracing::warn!("{name} does not get what happens: {problem}; it is tried again");
+                        tracing::warn!("cannot update {name}: {problem}; retrying");
                     }
                     store = None;
                     tokio::select! {
@@ -118,7 +118,7 @@ impl Place {
         for path in gone {
             let from = Path::from(&*path);
             let deleted = tokio::time::timeout(PATIENCE, store.delete(&from)).await;
-            let deleted = deleted.context("it does not answer")?;
+            let deleted = deleted.context("no answer")?;
             match deleted {
                 Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
                 Err(error) => return Err(error).with_context(|| format!("cannot delete {path}")),
@@ -181,7 +181,7 @@ impl Place {
         let options = ClientOptions::new().with_timeout(PATIENCE).with_allow_http(true);
         Ok(match &self.target {
             Target::Folder(folder) => {
-                fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+                fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
                 Arc::new(LocalFileSystem::new_with_prefix(folder)?.with_automatic_cleanup(false))
             }
             Target::Bucket { name, folder } => {
@@ -231,20 +231,20 @@ pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Re
     let path = Path::from(TRIAL);
     let put = tokio::time::timeout(PATIENCE / 2, store.put(&path, TRIAL.into()));
     put.await
-        .context("it does not answer")?
-        .with_context(|| format!("cannot put {TRIAL}"))?;
+        .context("no answer")?
+        .with_context(|| format!("cannot write {TRIAL}"))?;
     let read = async { store.get(&path).await?.bytes().await };
     let read = tokio::time::timeout(PATIENCE / 2, read).await;
     // It is taken away whether it could be read or not.
     let deleted = tokio::time::timeout(PATIENCE / 2, store.delete(&path)).await;
     let content = read
-        .context("it does not answer")?
-        .with_context(|| format!("cannot read {TRIAL} again"))?;
+        .context("no answer")?
+        .with_context(|| format!("cannot read back {TRIAL}"))?;
     if content != TRIAL {
-        bail!("{TRIAL} comes back with another content");
+        bail!("{TRIAL} has another content when read back");
     }
     deleted
-        .context("it does not answer")?
+        .context("no answer")?
         .with_context(|| format!("cannot delete {TRIAL}"))
 }
 
@@ -259,8 +259,8 @@ async fn put(
     let to = Path::from(&*path);
     let put = tokio::time::timeout(PATIENCE, store.put_opts(&to, content.into(), options));
     put.await
-        .context("it does not answer")?
-        .with_context(|| format!("cannot put {path}"))?;
+        .context("no answer")?
+        .with_context(|| format!("cannot write {path}"))?;
     Ok((path, file))
 }
 
@@ -277,7 +277,7 @@ fn two_lines(file: &FilePath) -> Result<(String, String)> {
     let mut lines = text.lines().map(str::trim);
     match (lines.next().unwrap_or_default(), lines.next().unwrap_or_default()) {
         ("", _) | (_, "") => bail!(
-            "{} must have two lines: whose secret it is, and the secret",
+            "{} must have two lines: the user or key id, and the secret",
             file.display()
         ),
         (one, other) => Ok((one.to_owned(), other.to_owned())),
@@ -291,5 +291,5 @@ fn basic((user, password): &(String, String)) -> Result<HeaderValue> {
         .basic_auth(user, Some(password))
         .build()?;
     let header = request.headers().get(AUTHORIZATION).cloned();
-    header.ok_or_else(|| io::Error::other("this login cannot be sent").into())
+    header.ok_or_else(|| io::Error::other("the login contains characters that cannot be sent").into())
 }

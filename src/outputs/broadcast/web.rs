@@ -27,7 +27,7 @@ const MAX_CONNECTIONS: usize = 256;
 /// Serves the files at this address for as long as the program runs.
 pub(in crate::outputs) async fn serve(address: SocketAddr, files: Snapshot) {
     let listener = listen(address, "[publish]").await;
-    tracing::info!("http://{address}/ serves the broadcast");
+    tracing::info!("serving the broadcast at http://{address}/");
     accept(&listener, &router(files), MAX_CONNECTIONS).await;
 }
 

@@ -46,7 +46,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// What is said to who has not logged in.
 pub(super) const NOBODY: &str = "log in first";
 /// What is said to who asks a hub for what daemons have.
-pub(super) const IN_HALL: &str = "a hub does not have this: it is at the desk of the hall";
+pub(super) const IN_HALL: &str = "not available at a hub: use the desk of the hall";
 /// The cookie with the session's secret.
 const COOKIE: &str = "kiebitz-desk";
 /// What changes something has this header: pages of other sites cannot send it.
@@ -83,7 +83,7 @@ pub(super) async fn serve(settings: Desk, around: Around, pages: mpsc::Sender<Pa
     let (pairings, archive) = in_hall.map(|in_hall| (in_hall.pairings, in_hall.archive)).unzip();
     let address = settings.listen;
     let listener = http::listen(address, "[desk]").await;
-    tracing::info!("http://{address}/ is the desk for arbiters");
+    tracing::info!("serving the arbiters' desk at http://{address}/");
     let router = router(Door {
         first: First::offered(&settings),
         settings,
@@ -218,7 +218,7 @@ impl Door {
             .is_some_and(|protocol| protocol == "https");
         let secure = if is_encrypted { "; Secure" } else { "" };
         let cookie = format!("{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}");
-        tracing::info!("[desk]: {} has logged in as {}", guest.name, guest.role);
+        tracing::info!("[desk]: {} logged in as {}", guest.name, guest.role);
         let answer = self.known(&guest);
         self.sessions(|all| all.begin(moment(), secret, guest));
         ([(header::SET_COOKIE, cookie)], answer).into_response()
@@ -263,7 +263,7 @@ impl FromRequestParts<Arc<Door>> for Operator {
         let guest = Guest::from_request_parts(parts, door).await?;
         match guest.role {
             Role::Operator => Ok(Self(guest)),
-            Role::Viewer | Role::Arbiter => Err(refused(StatusCode::FORBIDDEN, "this is for operators")),
+            Role::Viewer | Role::Arbiter => Err(refused(StatusCode::FORBIDDEN, "only operators may do this")),
         }
     }
 }
@@ -297,8 +297,11 @@ async fn who(State(door): Shared, headers: HeaderMap) -> Response {
         Ok((Some(role), name)) => door.welcome(&headers, Guest { name, role }),
         Ok((None, name)) => {
             let users = door.settings.users_file.display();
-            tracing::warn!("[desk]: the proxy has let in {name:?}, who is not in {users}");
-            refused(StatusCode::FORBIDDEN, "you are not among those who may work here")
+            tracing::warn!("[desk]: the proxy names the user {name:?}, who is not listed in {users}");
+            refused(
+                StatusCode::FORBIDDEN,
+                "your name is not listed for this desk: ask an operator to add it",
+            )
         }
         Err(error) => nobody_can(&error),
     }
@@ -306,7 +309,7 @@ async fn who(State(door): Shared, headers: HeaderMap) -> Response {
 
 /// Somebody guesses.
 pub(super) fn too_often(wait: Duration) -> Response {
-    let why = "too many wrong passwords were tried; wait a minute";
+    let why = "too many wrong passwords: wait a minute";
     let mut response = refused(StatusCode::TOO_MANY_REQUESTS, why);
     let headers = response.headers_mut();
     headers.insert(header::RETRY_AFTER, wait.as_secs().into());
@@ -338,8 +341,8 @@ async fn log_in(State(door): Shared, headers: HeaderMap, Json(login): Json<Login
     let role = match asked.await.context("interrupted").and_then(|role| role) {
         Ok(Some(role)) => role,
         Ok(None) => {
-            tracing::warn!("[desk]: a wrong name or password was tried");
-            return refused(StatusCode::UNAUTHORIZED, "this name or this password is wrong");
+            tracing::warn!("[desk]: a login failed: wrong name or password");
+            return refused(StatusCode::UNAUTHORIZED, "wrong name or password");
         }
         Err(error) => return nobody_can(&error),
     };
@@ -371,11 +374,14 @@ async fn look_on(
         return nobody();
     }
     let Ok(place) = Arc::clone(&door.places).try_acquire_owned() else {
-        return refused(StatusCode::SERVICE_UNAVAILABLE, "too many pages are open");
+        return refused(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too many pages are open: close some",
+        );
     };
     let (page, told) = mpsc::channel(WAITING);
     if door.pages.send(page).await.is_err() {
-        return refused(StatusCode::SERVICE_UNAVAILABLE, "kiebitz ends");
+        return refused(StatusCode::SERVICE_UNAVAILABLE, "kiebitz is stopping");
     }
     connection.stay();
     let viewer = Viewer {

@@ -48,7 +48,7 @@ impl First {
             false => listen.to_string(),
         };
         tracing::warn!(
-            "[desk]: nobody can log in yet; open http://{place}/ and make the first operator with the code {code}"
+            "[desk]: there are no users yet; open http://{place}/ and create the first operator with the code {code}"
         );
         Self(Mutex::new(Some(code)))
     }
@@ -67,7 +67,7 @@ impl fmt::Debug for First {
 
 fn code() -> Result<String> {
     let mut random = [0; LENGTH];
-    getrandom::fill(&mut random).context("there is no randomness")?;
+    getrandom::fill(&mut random).context("the system provides no random numbers")?;
     let letters = random.iter().map(|byte| LETTERS[usize::from(byte % 32)]);
     Ok(letters.map(char::from).collect())
 }
@@ -93,14 +93,14 @@ pub(super) async fn make(State(door): Shared, headers: HeaderMap, Json(asked): J
     // One after another: the second finds that there is one.
     let mut code = door.first.0.lock().await;
     let Some(right) = &*code else {
-        return refused(StatusCode::NOT_FOUND, "there is an operator already: log in");
+        return refused(StatusCode::NOT_FOUND, "there already is an operator: log in");
     };
     if let Err(wait) = door.sessions(|all| all.may_try(moment(), TRIES)) {
         return too_often(wait);
     }
     if !are_same(right, asked.code.trim()) {
-        tracing::warn!("[desk]: a wrong code was tried");
-        return refused(StatusCode::UNAUTHORIZED, "this code is wrong; it is in the log");
+        tracing::warn!("[desk]: a wrong code was entered");
+        return refused(StatusCode::UNAUTHORIZED, "wrong code: see the log");
     }
     let turn = Arc::clone(&door.turns).acquire_owned().await;
     let (file, name) = (door.settings.users_file.clone(), asked.user.clone());

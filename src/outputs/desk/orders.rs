@@ -51,8 +51,8 @@ pub(super) async fn command(State(door): Shared, headers: HeaderMap, Json(asked)
     if !guest.role.may(command.action) {
         let Guest { name, role } = &guest;
         let why = match role {
-            Role::Viewer => format!("{name} may only look on"),
-            Role::Arbiter | Role::Operator => format!("{} is for operators", command.action),
+            Role::Viewer => format!("{name} has the role viewer and may not change anything"),
+            Role::Arbiter | Role::Operator => format!("{} is only for operators", command.action),
         };
         return refused(StatusCode::FORBIDDEN, &why);
     }

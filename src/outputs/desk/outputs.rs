@@ -52,7 +52,7 @@ pub(super) async fn test(
 ) -> Response {
     let mut trials = door.outputs.trials.iter();
     let Some(trial) = trials.find(|trial| trial.name() == asked.output).cloned() else {
-        return refused(StatusCode::NOT_FOUND, "there is no such output to be tried out");
+        return refused(StatusCode::NOT_FOUND, "there is no such output to test");
     };
     let name = trial.name().to_owned();
     // It goes on when nobody waits for it any more: a file that was put there is taken away again.
@@ -60,12 +60,12 @@ pub(super) async fn test(
         let outputs = Arc::clone(&door);
         let _turn = outputs.outputs.turn.lock().await;
         let tried = tokio::time::timeout(PATIENCE, trial.try_out()).await;
-        tried.unwrap_or_else(|_| Err("it does not answer".to_owned()))
+        tried.unwrap_or_else(|_| Err("no answer".to_owned()))
     });
     let tried = tried.await.unwrap_or_else(|error| Err(error.to_string()));
     match &tried {
-        Ok(()) => tracing::info!("[desk]: {} has tried out {name}: it works", guest.name),
-        Err(error) => tracing::warn!("[desk]: {} has tried out {name}: {error}", guest.name),
+        Ok(()) => tracing::info!("[desk]: {} tested {name}: it works", guest.name),
+        Err(error) => tracing::warn!("[desk]: {} tested {name}: {error}", guest.name),
     }
     Json(json!({ "ok": tried.is_ok(), "error": tried.err() })).into_response()
 }

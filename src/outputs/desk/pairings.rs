@@ -107,7 +107,7 @@ pub(super) async fn drop_in(
         };
         if !only_checked {
             files.keep(&name, &content)?;
-            tracing::info!("[desk]: {} has dropped in the pairing file {name}", guest.name);
+            tracing::info!("[desk]: {} uploaded the pairing file {name}", guest.name);
         }
         Ok(Json(report).into_response())
     })
@@ -125,7 +125,7 @@ pub(super) async fn remove(
         if !files.remove(&name)? {
             return Ok(missing());
         }
-        tracing::info!("[desk]: {} has removed the pairing file {name}", guest.name);
+        tracing::info!("[desk]: {} removed the pairing file {name}", guest.name);
         Ok(StatusCode::NO_CONTENT.into_response())
     })
     .await
@@ -137,11 +137,11 @@ fn named(name: &str) -> Result<FileName, Refused> {
 }
 
 fn missing() -> Response {
-    refused(StatusCode::NOT_FOUND, "no such file was dropped in")
+    refused(StatusCode::NOT_FOUND, "there is no uploaded file of this name")
 }
 
 async fn whole(body: Body) -> Result<Bytes, Refused> {
-    let why = "a pairing file has 8 MB at most: is this the right file?";
+    let why = "the file is larger than 8 MB: check that it is a pairing file";
     let too_large = |_| Refused::new(StatusCode::PAYLOAD_TOO_LARGE, why);
     to_bytes(body, LONGEST).await.map_err(too_large)
 }
@@ -157,7 +157,7 @@ async fn work(
         .map_err(Error::from)
         .and_then(|done| done.map_err(Error::from));
     done.map_err(|error| {
-        tracing::warn!("[desk]: pairing files: {error:#}");
+        tracing::warn!("[desk]: cannot change the pairing files: {error:#}");
         Refused::new(StatusCode::INTERNAL_SERVER_ERROR, format!("{error:#}"))
     })
 }

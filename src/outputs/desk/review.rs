@@ -201,7 +201,7 @@ async fn report(
         let manner = Manner {
             language,
             letters: Letters::of(language.code())
-                .ok_or_else(|| anyhow::anyhow!("a language without piece letters"))?,
+                .ok_or_else(|| anyhow::anyhow!("no piece letters are known for this language"))?,
             zone: local_zone(),
             adjournment: false,
         };

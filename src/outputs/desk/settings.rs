@@ -47,7 +47,8 @@ impl TryFrom<Table> for Desk {
             }
             if !listen.ip().is_loopback() {
                 return Err(
-                    "whoever reaches the desk past the proxy could say any name in `user_header`: with it, `listen` must be an address of this computer",
+                    "with `user_header`, `listen` must be an address of this computer: others could bypass the \
+                     proxy and claim any name",
                 );
             }
         }
@@ -75,7 +76,7 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::
     let text = String::deserialize(deserializer)?;
     let address = text.parse().ok();
     let address = address.filter(|address: &SocketAddr| address.port() > 0);
-    let wrong = "this must be an address with a port, as in \"127.0.0.1:8038\" for this computer alone";
+    let wrong = "expected an address with a port, as in \"127.0.0.1:8038\" for this computer alone";
     address.ok_or_else(|| serde::de::Error::custom(wrong))
 }
 

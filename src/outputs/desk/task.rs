@@ -89,7 +89,7 @@ pub(super) struct Around {
 fn start(settings: Settings, around: Around, told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>) {
     if settings.is_open() {
         tracing::info!(
-            "[desk]: {} has no encryption: where others can listen in, put a proxy with TLS in front",
+            "[desk]: {} is not encrypted: unless the network is trusted, put a proxy with TLS in front of it",
             settings.listen
         );
     }

@@ -116,7 +116,7 @@ pub(super) fn are_none(file: &Path) -> bool {
 /// When there is somebody by now, the name or the password cannot be taken, or the file cannot be written.
 pub(super) fn add_first(file: &Path, name: &str, password: &str) -> Result<()> {
     if !are_none(file) {
-        bail!("there is somebody by now: log in");
+        bail!("there already is an operator: log in");
     }
     let line = line(name, Role::Operator, password)?;
     let mut options = OpenOptions::new();
@@ -125,7 +125,7 @@ pub(super) fn add_first(file: &Path, name: &str, password: &str) -> Result<()> {
         .and_then(|mut file| writeln!(file, "{line}"))
         .with_context(|| {
             format!(
-                "cannot write {}: `kiebitz user` makes a line that you can put there",
+                "cannot write {} (`kiebitz user` prints a line to add by hand)",
                 file.display()
             )
         })
@@ -141,14 +141,14 @@ pub(crate) fn line(name: &str, role: Role, password: &str) -> Result<String> {
         || name.starts_with('#')
         || name.contains(|c: char| c.is_whitespace() || c.is_control())
     {
-        bail!("a name has no blanks and does not begin with #");
+        bail!("a name must not contain spaces or begin with #");
     }
     if password.chars().count() < SHORTEST {
-        bail!("a password has at least {SHORTEST} characters");
+        bail!("a password needs at least {SHORTEST} characters");
     }
     let hash = Argon2::default()
         .hash_password(password.as_bytes())
-        .map_err(|error| anyhow!("cannot make a hash of the password: {error}"))?;
+        .map_err(|error| anyhow!("cannot hash the password: {error}"))?;
     Ok(format!("{name} {role} {hash}"))
 }
 
@@ -168,11 +168,11 @@ impl<'l> User<'l> {
         let (Some(name), Some(role), Some(hash), None) =
             (parts.next(), parts.next(), parts.next(), parts.next())
         else {
-            bail!("a line has a name, a role and a hash: `kiebitz user` writes them");
+            bail!("expected a name, a role and a hash, as printed by `kiebitz user`");
         };
         let known = Role::ALL.iter().find(|known| known.as_str() == role);
-        let role = *known
-            .with_context(|| format!("there is no role {role:?}; there are viewer, arbiter, operator"))?;
+        let role =
+            *known.with_context(|| format!("unknown role {role:?}; expected viewer, arbiter or operator"))?;
         Ok(Self { name, role, hash })
     }
 }
@@ -217,8 +217,8 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let file = directory.path().join("users");
         for (text, said) in [
-            ("meier arbiter", "users:1: a line has a name"),
-            ("\nmeier chief $argon2id$", "users:2: there is no role \"chief\""),
+            ("meier arbiter", "users:1: expected a name, a role and a hash"),
+            ("\nmeier chief $argon2id$", "users:2: unknown role \"chief\""),
             ("meier arbiter secret", "users: "),
         ] {
             std::fs::write(&file, text).expect("a file");

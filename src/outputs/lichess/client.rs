@@ -35,30 +35,28 @@ pub(super) enum Failure {
     #[error("{0}")]
     NoToken(String),
     /// The token does not do.
-    #[error(
-        "it does not take the token: make one with the scope study:write at {server}/account/oauth/token"
-    )]
+    #[error("the token was rejected: create one with the scope study:write at {server}/account/oauth/token")]
     Token {
         /// Where.
         server: String,
     },
     /// The account may not do that.
-    #[error("the account of the token may not do that: is the broadcast its own?")]
+    #[error("the token's account has no permission: check that the broadcast belongs to it")]
     Forbidden,
     /// Too many requests.
-    #[error("it wants a pause of {} s", pause.as_secs())]
+    #[error("too many requests: Lichess asks for a pause of {} s", pause.as_secs())]
     TooMany {
         /// Until then.
         pause: Duration,
     },
     /// There is no such broadcast or round.
-    #[error("it has no {what}")]
+    #[error("not found on Lichess: {what}")]
     Missing {
         /// What was asked for.
         what: String,
     },
     /// Another answer.
-    #[error("it says {status}: {text}")]
+    #[error("Lichess answered {status}: {text}")]
     Answer {
         /// The status.
         status: StatusCode,
@@ -147,7 +145,7 @@ impl Client {
         let name: String = name.chars().take(80).collect();
         let request = self.http.post(format!("{}/broadcast/new", self.server()));
         let answer = self
-            .asked(form(request, &[("name", &name)]), "place for a broadcast")
+            .asked(form(request, &[("name", &name)]), "the page for new broadcasts")
             .await?;
         id(&answer, "tour")
     }
@@ -213,8 +211,7 @@ impl Client {
             .clone()
             .or_else(|| Some(credentials?.join(CREDENTIAL)));
         let Some(file) = file else {
-            let words =
-                "there is no token: write it into a file, and name that as `token_file` under [lichess]";
+            let words = "there is no token: write it to a file, and set `token_file` under [lichess]";
             return Err(Failure::NoToken(words.to_owned()));
         };
         let text = crate::text_file::read(&file);

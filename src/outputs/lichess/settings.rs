@@ -32,7 +32,7 @@ fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::E
     let id = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let is_id = id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let wrong =
-        "this must be the id of a broadcast, the last eight characters of its address, as in \"QYiOYnl1\"";
+        "expected the id of a broadcast, the last eight characters of its address, as in \"QYiOYnl1\"";
     is_id
         .then(|| Some(id.to_owned()))
         .ok_or_else(|| serde::de::Error::custom(wrong))

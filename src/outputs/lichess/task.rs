@@ -183,7 +183,7 @@ impl Relay {
     fn report(&self, round: u32, games: usize) {
         let did = format!("round {round}: {games} games");
         if self.reports.done(OUTPUT, wall_time(), did) {
-            tracing::info!("Lichess takes games again");
+            tracing::info!("Lichess accepts games again");
         }
         let problems = self.sent.iter().flat_map(|(round, sent)| {
             let named = move |problem: &String| format!("round {round}: {problem}");
@@ -198,7 +198,7 @@ impl Relay {
 
     fn fail(&self, failure: &Failure) {
         if self.reports.problems(OUTPUT, vec![failure.to_string()]) {
-            tracing::warn!("Lichess does not get what happens: {failure}; it is tried again");
+            tracing::warn!("cannot update Lichess: {failure}; retrying");
         }
     }
 
@@ -219,7 +219,7 @@ impl Relay {
         }
         let id = self.client.new_round(&tour, &format!("Round {round}")).await?;
         tracing::info!(
-            "Lichess: round {round} was created: {}/broadcast/-/-/{id}",
+            "Lichess: created round {round}: {}/broadcast/-/-/{id}",
             self.client.server()
         );
         self.rounds.insert(round, id.clone());
@@ -248,14 +248,15 @@ impl Relay {
         }
         let tour = self.client.new_tour(name).await?;
         tracing::info!(
-            "Lichess: the broadcast was created: {}/broadcast/-/{tour}",
+            "Lichess: created the broadcast: {}/broadcast/-/{tour}",
             self.client.server()
         );
         let mut noted = noted;
         noted.insert(name.to_owned(), tour.clone());
         if let Err(error) = notes::write(&self.state, &noted) {
             tracing::warn!(
-                "{} cannot be written: {error}; write broadcast = \"{tour}\" under [lichess], or the next start creates another one",
+                "cannot write {}: {error}; set broadcast = \"{tour}\" under [lichess], or the next start \
+                 creates another broadcast",
                 self.state.display()
             );
         }
@@ -278,7 +279,7 @@ impl Text {
         if games.len() > MAX_GAMES {
             let missing = games.len() - MAX_GAMES;
             problems.push(format!(
-                "Lichess takes {MAX_GAMES} games of a round: the last {missing} are not there"
+                "Lichess accepts at most {MAX_GAMES} games in a round: the last {missing} are left out"
             ));
             games.truncate(MAX_GAMES);
         }
@@ -288,7 +289,7 @@ impl Text {
             text = without_elapsed(&text);
         }
         if text.len() > MAX_TEXT {
-            problems.push("the games are longer than Lichess takes them".to_owned());
+            problems.push("the games together are longer than Lichess accepts".to_owned());
         }
         let games = games.iter().map(|game| Game::of(game)).collect();
         Self {
@@ -303,14 +304,14 @@ impl Text {
         let (mut complete, mut problems) = (true, Vec::new());
         if pushed.len() < self.games.len() {
             problems.push(format!(
-                "Lichess has read {} of {} games",
+                "Lichess has read only {} of {} games",
                 pushed.len(),
                 self.games.len()
             ));
         }
         for (game, pushed) in self.games.iter().zip(pushed) {
             match pushed {
-                Pushed::Refused(error) => problems.push(format!("{game} is not taken: {error}")),
+                Pushed::Refused(error) => problems.push(format!("Lichess rejected {game}: {error}")),
                 Pushed::Moves(moves) if *moves < game.plies => complete = false,
                 Pushed::Moves(_) => {}
             }

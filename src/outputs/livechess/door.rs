@@ -37,7 +37,7 @@ const MAX_SILENCE: u32 = 3;
 pub(super) async fn serve(settings: LiveChess, asks: mpsc::Sender<Ask>) {
     let address = settings.listen;
     let listener = http::listen(address, "[livechess]").await;
-    tracing::info!("http://{address}/api/v1.0 serves the boards as LiveChess does");
+    tracing::info!("serving the boards like LiveChess at http://{address}/api/v1.0");
     let router = router(settings, asks);
     http::accept(&listener, &router, MAX_CONNECTIONS).await;
 }
@@ -64,7 +64,7 @@ fn router(settings: LiveChess, asks: mpsc::Sender<Ask>) -> Router {
         .route("/api/v1.0/tournament/{uuid}", get(tournament))
         .route("/api/v1.0/round/{uuid}/{index}", get(round))
         .route("/api/v1.0/game/{uuid}", get(game))
-        .fallback(async || nothing("there is nothing at this path; see docs/livechess.md"))
+        .fallback(async || nothing("no such path; see docs/livechess.md"))
         .with_state(door)
         .layer(middleware::from_fn_with_state(Arc::new(settings), check))
 }
@@ -73,14 +73,14 @@ fn router(settings: LiveChess, asks: mpsc::Sender<Ask>) -> Router {
 async fn check(State(settings): State<Arc<LiveChess>>, request: Request, next: Next) -> Response {
     let host = text(&request, header::HOST).unwrap_or_default();
     if !settings.is_open() && !is_own_name(&host) {
-        return refused("this is for the computer itself: ask for 127.0.0.1 with the port");
+        return refused("only this computer may ask: use 127.0.0.1 with the port");
     }
     let origin = text(&request, header::ORIGIN);
     if let Some(origin) = &origin
         && !settings.origins.contains(origin)
     {
         return refused(&format!(
-            "pages of {origin} may not see the boards: `origins` under [livechess] has those that may"
+            "pages of {origin} may not see the boards: add the site to `origins` under [livechess]"
         ));
     }
     let mut response = next.run(request).await;
@@ -165,7 +165,7 @@ impl Door {
         };
         match tokio::time::timeout(PATIENCE, asked).await {
             Ok(Some(Some(value))) => Json(value).into_response(),
-            Ok(Some(None)) => nothing("there is nothing with this id"),
+            Ok(Some(None)) => nothing("there is no object with this id"),
             Ok(None) | Err(_) => {
                 let why = wrong("kiebitz does not answer");
                 (StatusCode::SERVICE_UNAVAILABLE, Json(why)).into_response()

@@ -41,7 +41,7 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::
     let text = String::deserialize(deserializer)?;
     let address = text.parse().ok();
     let address = address.filter(|address: &SocketAddr| address.port() > 0);
-    let wrong = "this must be an address with a port, as in \"127.0.0.1:1982\" for this computer alone";
+    let wrong = "expected an address with a port, as in \"127.0.0.1:1982\" for this computer alone";
     address.ok_or_else(|| serde::de::Error::custom(wrong))
 }
 
@@ -57,7 +57,7 @@ fn origins<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D:
             let known = |c: char| c.is_ascii_alphanumeric() || ".-:[]".contains(c);
             !host.is_empty() && host.chars().all(known)
         };
-        let wrong = "a site is written as in \"https://lichess.org\", without a path";
+        let wrong = "expected a site without a path, as in \"https://lichess.org\"";
         host.is_some_and(is_host)
             .then_some(text)
             .ok_or_else(|| serde::de::Error::custom(wrong))

@@ -66,7 +66,7 @@ fn start(
 ) {
     if settings.is_open() {
         tracing::warn!(
-            "[livechess]: who reaches {} sees every move at once, whatever the delay for spectators",
+            "[livechess]: everybody who can reach {} sees every move at once, despite the delay for spectators",
             settings.listen
         );
     }
@@ -186,7 +186,7 @@ impl Host {
         for (session, frame) in self.livechess.frames(wall_time()) {
             let client = self.clients.get(&session);
             if client.is_some_and(|client| client.try_send(frame).is_err()) {
-                tracing::debug!("a client of [livechess] does not read what it is told, and is hung up on");
+                tracing::debug!("[livechess]: a client reads too slowly and was disconnected");
                 self.hang_up(session);
             }
         }

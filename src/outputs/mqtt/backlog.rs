@@ -127,13 +127,16 @@ impl Reader {
                 Some(events)
             }
             Err(error) if self.failed => {
-                debug!(board, "cannot read what the MQTT broker is to get: {error:#}");
+                debug!(
+                    board,
+                    "cannot read events for the MQTT broker from the journal: {error:#}"
+                );
                 None
             }
             Err(error) => {
                 warn!(
                     board,
-                    "cannot read what the MQTT broker is to get: {error:#}; will try again"
+                    "cannot read events for the MQTT broker from the journal: {error:#}; retrying"
                 );
                 self.failed = true;
                 None

@@ -213,7 +213,7 @@ fn happened_of_old(prefix: &Prefix, event: four::Event) -> Option<Happened> {
         }
         four::Event::Incoming(four::Packet::SubAck(ack)) => {
             let refused = ack.return_codes.contains(&four::SubscribeReasonCode::Failure);
-            return refused.then(|| Happened::Unheard("it gives no reason".to_owned()));
+            return refused.then(|| Happened::Unheard("no reason given".to_owned()));
         }
         four::Event::Outgoing(outgoing) => of_outgoing(&outgoing)?,
         four::Event::Incoming(_) => return None,

@@ -16,33 +16,34 @@ use super::tls::{Refusal, TlsError};
 pub(crate) enum LostReason {
     /// Another client came with this one's id; reconnecting at once would throw that one out.
     #[error(
-        "another program uses the client id {client_id}; is there a second kiebitz with the same prefix and the same name?"
+        "another program uses the client id {client_id}: check whether a second kiebitz has the same prefix and \
+         the same name"
     )]
     TakenOver { client_id: String },
     /// The connection was closed without a word, again and again, as soon as it stood: MQTT 3.1.1 has no word for it.
     #[error(
-        "the broker closes the connection as soon as it stands: probably another program uses the client id {client_id}; \
-         is there a second kiebitz with the same prefix and the same name?"
+        "the broker closes every connection at once: probably another program uses the client id {client_id}; \
+         check whether a second kiebitz has the same prefix and the same name"
     )]
     ProbablyTakenOver { client_id: String },
     /// The password cannot be had.
     #[error(transparent)]
     Login(#[from] LoginError),
-    #[error("the broker refuses the user {user:?}, or the password")]
+    #[error("the broker rejects the user {user:?} or the password")]
     LoginRefused { user: String },
-    #[error("the broker wants a user and a password")]
+    #[error("the broker requires a user and a password")]
     LoginMissing,
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// Before it accepted it.
-    #[error("the broker closes the connection before it accepts it{}", hint(*.encrypted))]
+    #[error("the broker closes the connection during the handshake{}", hint(*.encrypted))]
     ClosedEarly { encrypted: bool },
     /// After it had accepted it.
-    #[error("the broker has closed the connection without a word")]
+    #[error("the broker has closed the connection without giving a reason")]
     Closed,
     #[error("the broker does not answer")]
     NoAnswer,
-    #[error("what answers there speaks neither MQTT 5 nor 3.1.1")]
+    #[error("the server at this address speaks neither MQTT 5 nor 3.1.1")]
     NoMqtt5,
     /// As the system says it.
     #[error("{0}")]
@@ -58,9 +59,9 @@ pub(crate) enum LostReason {
 /// Why a broker may hang up.
 fn hint(encrypted: bool) -> &'static str {
     if encrypted {
-        "; does it want a client certificate?"
+        "; it may require a client certificate"
     } else {
-        "; if that port is for encrypted connections, the URL begins with mqtts://"
+        "; if this port is for encrypted connections, the URL must begin with mqtts://"
     }
 }
 

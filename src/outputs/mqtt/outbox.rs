@@ -137,7 +137,10 @@ impl Outbox {
     pub fn publish(&self, messages: Vec<Message>) {
         let count = messages.len();
         if count > 0 && !self.hand_over(Handed::Messages(messages)) {
-            warn!(count, "{count} messages for the MQTT broker came after the end");
+            warn!(
+                count,
+                "{count} messages for the MQTT broker are dropped: they came after the shutdown"
+            );
         }
     }
 

@@ -42,14 +42,14 @@ pub(crate) enum TlsError {
     DamagedCertificate { path: PathBuf },
     #[error("there is no private key in {}: it must be a PEM file, with a line BEGIN PRIVATE KEY", path.display())]
     NoKey { path: PathBuf },
-    #[error("the key in {} has a passphrase, which nobody could enter here: save it without one", path.display())]
+    #[error("the key in {} has a passphrase, which kiebitz cannot ask for: save the key without it", path.display())]
     KeyWithPassphrase { path: PathBuf },
     #[error("the key in {} cannot be used: {reason}", path.display())]
     UnusableKey { path: PathBuf, reason: Error },
     #[error("the key in {} does not belong to the certificate in {}", key.display(), certificate.display())]
     KeyDoesNotFit { key: PathBuf, certificate: PathBuf },
     #[error(
-        "this computer has no list of trusted CAs (on Debian it is in the package ca-certificates); name one by ca_file"
+        "this computer has no list of trusted CAs: install it (on Debian the package ca-certificates), or set ca_file"
     )]
     NoSystemCas,
     #[error(transparent)]
@@ -62,33 +62,36 @@ pub(crate) enum Refusal {
     #[error("the broker's certificate is not signed by the CA in {}", ca_file.display())]
     OtherCa { ca_file: PathBuf },
     #[error(
-        "the broker's certificate is not signed by a CA that this computer trusts; if the broker has a CA of its own, name \
-         that by ca_file"
+        "the broker's certificate is not signed by a CA that this computer trusts: if the broker has its own \
+         CA, set ca_file"
     )]
     UnknownCa,
     #[error(
-        "the broker's certificate is not for {host}, but for {names}: the URL must have a name that it is for"
+        "the broker's certificate is not for {host}, but for {names}: use a name from the certificate in the URL"
     )]
     WrongName { host: String, names: String },
-    #[error(
-        "the broker's certificate has expired{on}: it must be renewed, if this computer's clock is right"
-    )]
+    #[error("the broker's certificate has expired{on}: renew it, or correct this computer's clock")]
     Expired { on: String },
-    #[error("the broker's certificate is not valid yet{until}: is this computer's clock right?")]
+    #[error("the broker's certificate is not valid yet{until}: check this computer's clock")]
     NotYetValid { until: String },
-    #[error("the broker shows the certificate of a CA; it needs one of its own that is signed by that CA")]
+    #[error(
+        "the broker presents the certificate of a CA: give it a certificate of its own, signed by that CA"
+    )]
     CaAsBroker,
     #[error("the broker's certificate cannot be used: {reason}")]
     Certificate { reason: String },
-    #[error("the broker wants a client certificate: set client_certificate and client_key")]
+    #[error("the broker requires a client certificate: set client_certificate and client_key")]
     WantsClientCertificate,
-    #[error("the broker refuses the client certificate in {}: {reason}", certificate.display())]
+    #[error("the broker rejects the client certificate in {}: {reason}", certificate.display())]
     ClientCertificate { certificate: PathBuf, reason: String },
-    #[error("the broker has no encryption that is safe: it must know TLS 1.2 or 1.3")]
+    #[error("the broker offers no safe encryption: enable TLS 1.2 or 1.3 there")]
     Outdated,
-    #[error("what answers there does not speak TLS: is this the broker's port for encrypted connections?")]
+    #[error(
+        "the server at this address does not speak TLS: check that this is the broker's port for encrypted \
+        connections"
+    )]
     NotTls,
-    #[error("no encrypted connection: {reason}")]
+    #[error("cannot encrypt the connection: {reason}")]
     Other { reason: String },
 }
 
@@ -204,14 +207,14 @@ impl Tls {
             (alert, Some(files)) if REFUSE_CERTIFICATE.contains(&alert) => Refusal::ClientCertificate {
                 certificate: files.certificate.clone(),
                 reason: match alert {
-                    Alert::UnknownCA => "it is signed by another CA than the broker trusts".to_owned(),
-                    Alert::CertificateExpired => "it has expired".to_owned(),
-                    Alert::CertificateRevoked => "it is revoked".to_owned(),
+                    Alert::UnknownCA => "not signed by a CA that the broker trusts".to_owned(),
+                    Alert::CertificateExpired => "expired".to_owned(),
+                    Alert::CertificateRevoked => "revoked".to_owned(),
                     alert => format!("{alert:?}"),
                 },
             },
             (alert, _) => Refusal::Other {
-                reason: format!("the broker ends it: {alert:?}"),
+                reason: format!("the broker ended the connection: {alert:?}"),
             },
         }
     }
@@ -311,23 +314,20 @@ mod tests {
     fn refused_certificates_are_told_with_what_to_do() {
         let at = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
         let said = refused(CertificateError::UnknownIssuer, None);
-        assert!(said.ends_with("name that by ca_file"), "{said}");
+        assert!(said.ends_with("set ca_file"), "{said}");
         let said = refused(CertificateError::UnknownIssuer, Some("/etc/kiebitz/ca.pem"));
         assert!(said.ends_with("by the CA in /etc/kiebitz/ca.pem"), "{said}");
         let (time, day) = (at(1_800_000_000), at(1_790_000_000));
         let expired = CertificateError::ExpiredContext { time, not_after: day };
         let said = refused(expired, None);
-        assert!(
-            said.contains("has expired on 2026-09-21: it must be renewed"),
-            "{said}"
-        );
+        assert!(said.contains("has expired on 2026-09-21: renew it"), "{said}");
         let early = CertificateError::NotValidYetContext {
             time: at(0),
             not_before: day,
         };
         let said = refused(early, None);
         assert!(
-            said.contains("not before 2026-09-21: is this computer's clock right?"),
+            said.contains("not before 2026-09-21: check this computer's clock"),
             "{said}"
         );
         let presented = vec![
@@ -336,8 +336,8 @@ mod tests {
         ];
         assert_eq!(
             wrong_name("pi.local", &presented).to_string(),
-            "the broker's certificate is not for pi.local, but for broker.example, 10.0.0.1: the URL must have a name \
-             that it is for"
+            "the broker's certificate is not for pi.local, but for broker.example, 10.0.0.1: use a name from the \
+             certificate in the URL"
         );
         let said = refused(CertificateError::NotValidForName, None);
         assert!(said.contains("a subjectAltName is missing"), "{said}");
@@ -356,13 +356,13 @@ mod tests {
         let said = |tls: &Tls, alert| tls.refusal(&Error::AlertReceived(alert), "pi").to_string();
         let required = said(&without, AlertDescription::CertificateRequired);
         assert!(
-            required.starts_with("the broker wants a client certificate"),
+            required.starts_with("the broker requires a client certificate"),
             "{required}"
         );
         assert_eq!(
             said(&with, AlertDescription::UnknownCA),
-            "the broker refuses the client certificate in /etc/kiebitz/club.pem: it is signed by another CA than the \
-             broker trusts"
+            "the broker rejects the client certificate in /etc/kiebitz/club.pem: not signed by a CA that the broker \
+             trusts"
         );
     }
 
@@ -392,13 +392,15 @@ mod tests {
         assert!(key(locked).contains("has a passphrase"), "{}", key(locked));
         let wide: Vec<u8> = damaged.encode_utf16().flat_map(u16::to_le_bytes).collect();
         fs::write(&path, wide).expect("room");
-        let said = certificates(&path).expect_err("it is in UTF-16").to_string();
-        assert!(said.contains(": it is in UTF-16"), "{said}");
+        let said = certificates(&path)
+            .expect_err("the file is in UTF-16")
+            .to_string();
+        assert!(said.contains(": the file is in UTF-16"), "{said}");
         let folder = private_key(directory.path())
-            .expect_err("it is a folder")
+            .expect_err("a directory")
             .to_string();
         assert!(
-            folder.ends_with(": it is a folder: name the file in it"),
+            folder.ends_with(": this is a directory: name a file in it"),
             "{folder}"
         );
         // Others may write around what matters, in whatever encoding, and editors a mark before it.

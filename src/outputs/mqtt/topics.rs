@@ -59,7 +59,7 @@ pub enum TopicError {
         name: String,
     },
     /// It has a wildcard or a control character in it.
-    #[error("{name:?} has {character:?} in it, which MQTT topics cannot have")]
+    #[error("{name:?} contains {character:?}, which MQTT topics cannot contain")]
     Character {
         /// The name.
         name: String,
@@ -67,13 +67,13 @@ pub enum TopicError {
         character: char,
     },
     /// It begins with a dollar sign; such topics belong to the broker.
-    #[error("{name:?} begins with \"$\": such MQTT topics belong to the broker")]
+    #[error("{name:?} begins with \"$\", which is reserved for topics of the broker itself")]
     Reserved {
         /// The name.
         name: String,
     },
     /// It is too long to be readable, and topics are limited as a whole.
-    #[error("{name:?} has {bytes} bytes; for an MQTT topic at most {MAX_BYTES} are allowed")]
+    #[error("{name:?} has {bytes} bytes; an MQTT topic can have at most {MAX_BYTES}")]
     TooLong {
         /// The name.
         name: String,

@@ -55,7 +55,7 @@ async fn try_out(config: &MqttConfig) -> Result<(), String> {
             "no connection to the MQTT broker at {}: {reason}",
             config.broker()
         ),
-        Failure::Refused(reason) => format!("the MQTT broker does not take {topic}: {reason}"),
+        Failure::Refused(reason) => format!("the MQTT broker rejects a message to {topic}: {reason}"),
     })
 }
 

@@ -20,30 +20,28 @@ pub enum UrlError {
     #[error("the broker's URL must begin with mqtt:// or mqtts://, as in mqtt://localhost:1883")]
     NoScheme,
     /// It asks for something that kiebitz does not speak.
-    #[error("a broker's URL begins with mqtt:// or mqtts://, not {scheme}://")]
+    #[error("the broker's URL must begin with mqtt:// or mqtts://, not {scheme}://")]
     Scheme {
         /// What it asks for.
         scheme: String,
     },
     /// It names no broker.
-    #[error("the broker's URL names no host; it looks like mqtt://localhost:1883")]
+    #[error("the broker's URL names no host; expected for example mqtt://localhost:1883")]
     NoHost,
     /// It asks for encryption, and what stands in brackets is nothing that a certificate can be for.
     #[error(
-        "in the URL of an encrypted connection, an IPv6 address stands in [ ], without % and what follows it: it is \
-         what the broker's certificate is checked against"
+        "in the URL of an encrypted connection, write an IPv6 address in [ ] and without a zone (%...): the \
+         broker's certificate is checked against it"
     )]
     EncryptedAddress,
     /// Its port is no number from 1 to 65535.
     #[error("the broker's port must be a number from 1 to 65535; with a user it is USER:PASSWORD@HOST:PORT")]
     Port,
     /// Something follows the port.
-    #[error(
-        "the broker's URL ends with the port; nothing may follow it (the prefix is an option of its own)"
-    )]
+    #[error("the broker's URL must end with the port; the prefix is a separate option")]
     Rest,
     /// There is a password, and no user.
-    #[error("there is a password in the broker's URL, but no user in front of it")]
+    #[error("the broker's URL has a password but no user in front of it")]
     NoUser,
     /// User or password have a broken percent code, or a character that needs one, or are no text.
     #[error(

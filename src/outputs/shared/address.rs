@@ -101,10 +101,10 @@ impl Address {
         let header = |name| answer.headers().get(name).and_then(|value| value.to_str().ok());
         let again = header(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
         let again = again.map(|seconds| Duration::from_secs(seconds).min(LONGEST_PAUSE));
-        let elsewhere = header(LOCATION).map(|place| format!(", and that it is at {}", shortened(place)));
+        let elsewhere = header(LOCATION).map(|place| format!(", moved to {}", shortened(place)));
         let problem = match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                format!("it says {status}: is the token right?")
+                format!("the server answered {status}: check the token")
             }
             _ => {
                 let elsewhere = elsewhere.unwrap_or_default();
@@ -114,7 +114,7 @@ impl Address {
                 } else {
                     format!(": {text}")
                 };
-                format!("it says {status}{elsewhere}{text}")
+                format!("the server answered {status}{elsewhere}{text}")
             }
         };
         Err(Refused { problem, again })

@@ -16,9 +16,9 @@ pub(in crate::outputs) fn silence(error: &reqwest::Error) -> String {
         reason = source;
     }
     let words = if error.is_timeout() {
-        "it takes too long".to_owned()
+        "timed out".to_owned()
     } else {
         reason.to_string()
     };
-    format!("it does not answer: {words}")
+    format!("no answer: {words}")
 }

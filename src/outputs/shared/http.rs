@@ -91,9 +91,7 @@ pub(in crate::outputs) async fn listen(address: SocketAddr, table: &str) -> TcpL
             Ok(listener) => return listener,
             Err(error) if said => tracing::debug!("cannot serve http://{address}/: {error}"),
             Err(error) => {
-                tracing::warn!(
-                    "cannot serve http://{address}/: {error}; another address can be set as `listen` under {table}"
-                );
+                tracing::warn!("cannot serve http://{address}/: {error}; set another `listen` under {table}");
                 said = true;
             }
         }

@@ -42,8 +42,9 @@ pub(crate) type Answered = Result<Answer, Unanswered>;
 pub(crate) enum Unanswered {
     /// The daemon said nothing in time; nobody knows what it did.
     #[error(
-        "the daemon {daemon} did not answer; whether it was carried out shows in the board's picture. If it never \
-         answers: `commands = true` must be under [mqtt] there, and the brokers must let {topic} through, and the answer"
+        "the daemon {daemon} did not answer; the board's status shows whether the command was carried out. If \
+         the daemon never answers, check that it has `commands = true` under [mqtt], and that the brokers pass \
+         on {topic} and the answers"
     )]
     Silent {
         /// Its name.
@@ -52,13 +53,13 @@ pub(crate) enum Unanswered {
         topic: String,
     },
     /// The daemon is known to be away, and was not sent anything.
-    #[error("the daemon {daemon} is away; nothing was sent")]
+    #[error("the daemon {daemon} is not connected; nothing was sent")]
     Away {
         /// Its name.
         daemon: String,
     },
     /// So is the broker.
-    #[error("the hub has no connection to its broker; nothing was sent")]
+    #[error("the hub is not connected to its broker; nothing was sent")]
     NoBroker,
 }
 

@@ -63,7 +63,7 @@ const fn settled(by: SettledBy) -> &'static str {
     match by {
         SettledBy::Press => "the mover has pressed the clock",
         SettledBy::Reply => "the opponent has replied",
-        SettledBy::Shape => "it came to rest where nothing else can follow",
+        SettledBy::Shape => "the piece came to rest, and no other move can follow from there",
         SettledBy::Arbiter => "the arbiter has entered it",
     }
 }
@@ -72,10 +72,10 @@ fn heading(name: &str, time: &str, ply: Option<&Ply>, replaced: &str) -> String 
     let grounds = ply.and_then(|ply| Some((ply.evidence.grounds?, ply.color)));
     let decided = match grounds {
         Some((Grounds::Press, color)) => format!(": {} pressed the clock", color.fold_wb("White", "Black")),
-        Some((Grounds::Reply, color)) => format!(": {} went on to reply", color.fold_wb("Black", "White")),
+        Some((Grounds::Reply, color)) => format!(": {} began to reply", color.fold_wb("Black", "White")),
         Some((Grounds::Stood(rest, caution), _)) => {
             format!(
-                ": it had stood for {:.2} s, {}",
+                ": the piece had stood for {:.2} s, {}",
                 rest.as_secs_f64(),
                 enough(caution)
             )
@@ -91,11 +91,11 @@ fn heading(name: &str, time: &str, ply: Option<&Ply>, replaced: &str) -> String 
 /// Why the piece stood long enough.
 fn enough(caution: Caution) -> &'static str {
     match caution {
-        Caution::NothingFollows => "and nothing else could follow",
-        Caution::MayGoBack => "longer than a piece that is put back would have",
-        Caution::MayGoOn => "longer than a piece that moves on would have paused",
-        Caution::MayBeDrawn => "longer than a piece that is dragged over the squares pauses",
-        Caution::MayCastle => "longer than castling would have taken",
+        Caution::NothingFollows => "and no other move could follow",
+        Caution::MayGoBack => "longer than a piece that is put back",
+        Caution::MayGoOn => "longer than a piece that pauses and moves on",
+        Caution::MayBeDrawn => "longer than a piece that is dragged over the squares",
+        Caution::MayCastle => "longer than castling takes",
     }
 }
 

@@ -73,7 +73,7 @@ pub(super) fn of(
         ) => amended(entry, replaces.as_deref(), *reason, game),
         (EventKind::MoveRetracted { ply, reason }, Some(game)) => retracted(*ply, *reason, game),
         (EventKind::GameResumed { result, .. }, _) => {
-            format!("the game goes on: the board had shown {result}, which is withdrawn")
+            format!("the game goes on: {result}, which the board had shown, is withdrawn")
         }
         (
             EventKind::CommandTaken {
@@ -131,11 +131,14 @@ fn commanded(by: &str, action: Action, error: Option<&str>) -> String {
         Action::EndGame => ("ended the game without a result", "end the game without a result"),
         Action::SyncClockSides => ("set White's side of the clock", "set White's side of the clock"),
         Action::StartRound => ("set the start of the round", "set the start of the round"),
-        Action::Claim => ("took down a claim of a draw", "take down a claim of a draw"),
+        Action::Claim => ("recorded a claim of a draw", "record a claim of a draw"),
         Action::DecideClaim => ("decided a claim of a draw", "decide a claim of a draw"),
         Action::Identify => ("identified the board", "identify the board"),
         Action::SetTable => ("put the board at another table", "put the board at another table"),
-        Action::Forget => ("had the board forgotten", "have the board forgotten"),
+        Action::Forget => (
+            "removed the board from the list",
+            "remove the board from the list",
+        ),
     };
     match error {
         None => format!("{by} {done}"),
@@ -173,10 +176,8 @@ fn recovered(by: Recovery, changes: usize) -> String {
         Recovery::Memory => {
             format!("the gap was read from the board's memory: {changes} changes of squares")
         }
-        Recovery::Inferred => "what was played in the gap follows from the position on the board".to_owned(),
-        Recovery::Undecidable => {
-            "what was played in the gap cannot be reconstructed: moves are missing".to_owned()
-        }
+        Recovery::Inferred => "the moves in the gap follow from the position on the board".to_owned(),
+        Recovery::Undecidable => "the moves in the gap cannot be reconstructed: moves are missing".to_owned(),
     }
 }
 
@@ -185,7 +186,7 @@ fn made(entry: &Move, numbering: Numbering) -> Option<String> {
     match (entry.legal, entry.inferred) {
         (true, false) => None,
         (true, true) if !entry.order_certain => Some(format!(
-            "{name} was not seen, and may have been played in another order"
+            "{name} was not seen, and the order of the moves is uncertain"
         )),
         (true, true) => Some(format!("{name} was not seen")),
         (false, _) => Some(format!("{name} is not a legal move")),

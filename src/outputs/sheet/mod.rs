@@ -144,7 +144,7 @@ impl Sheet {
         cut_at: Option<u64>,
     ) -> io::Result<()> {
         if self.boards.is_empty() {
-            writeln!(out, "No board answers in this capture.")?;
+            writeln!(out, "The capture has no answer of a board.")?;
         }
         for sheet in &self.boards {
             let AtEnd { white_side, counters } = at_end(&sheet.name);

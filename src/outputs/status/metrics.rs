@@ -20,12 +20,12 @@ const COUNTER: &str = "counter";
 pub(crate) fn metrics(status: &Status) -> String {
     let mut text = Text::default();
     let version = format!("{{version=\"{}\"}}", escaped(status.version));
-    text.metric("info", GAUGE, "The program's version.", [(version, 1.0)]);
+    text.metric("info", GAUGE, "Version of the program.", [(version, 1.0)]);
     let started = Some(seconds(status.started));
     text.numbers([(
         "start_time_seconds",
         GAUGE,
-        "When it was started, since 1970.",
+        "Start time, in seconds since 1970.",
         started,
     )]);
     text.numbers(storage(&status.daemon.storage));
@@ -38,7 +38,7 @@ pub(crate) fn metrics(status: &Status) -> String {
         let label = format!("{{output=\"{}\"}}", escaped(name));
         (label, f64::from(u8::from(report.ok)))
     });
-    text.metric("output_ok", GAUGE, "Whether a place gets the broadcast.", well);
+    text.metric("output_ok", GAUGE, "Whether an output works.", well);
     boards(&mut text, &status.boards);
     text.0
 }
@@ -50,19 +50,19 @@ fn storage(storage: &StorageState) -> [Number; 4] {
         (
             "journal_ok",
             GAUGE,
-            "Whether the journal takes events.",
+            "Whether the journal stores events.",
             is(journal.ok),
         ),
         (
             "journal_waiting_events",
             GAUGE,
-            "Events that are not kept yet.",
+            "Events that are not stored yet.",
             waiting,
         ),
         (
             "journal_lost_events_total",
             COUNTER,
-            "Events that are never kept.",
+            "Events that will never be stored.",
             lost,
         ),
         (
@@ -77,7 +77,7 @@ fn storage(storage: &StorageState) -> [Number; 4] {
 fn delivery(connected: bool, delivery: &DeliveryState) -> [Number; 5] {
     let [queued, behind] = [delivery.queued, delivery.behind].map(|count| Some(count as f64));
     let took = delivery.all_ms as f64 / 1000.0;
-    let took_help = "How long they took, from what happened to the broker's word.";
+    let took_help = "Total time from the events to their acknowledgement by the broker.";
     [
         (
             "broker_connected",
@@ -88,19 +88,19 @@ fn delivery(connected: bool, delivery: &DeliveryState) -> [Number; 5] {
         (
             "outbox_queued_messages",
             GAUGE,
-            "Messages that the broker does not have.",
+            "Messages not yet acknowledged by the broker.",
             queued,
         ),
         (
             "outbox_behind_boards",
             GAUGE,
-            "Boards of which events wait in the journal.",
+            "Boards with events waiting in the journal for the broker.",
             behind,
         ),
         (
             "delivered_events_total",
             COUNTER,
-            "Events that the broker has.",
+            "Events acknowledged by the broker.",
             Some(delivery.events as f64),
         ),
         ("delivery_seconds_total", COUNTER, took_help, Some(took)),
@@ -118,14 +118,19 @@ fn machine(machine: &Machine) -> [Number; 5] {
         (
             "disk_free_bytes",
             GAUGE,
-            "Room on the journal's disk.",
+            "Free space on the journal's disk.",
             bytes(free),
         ),
-        ("disk_size_bytes", GAUGE, "Its size.", bytes(size)),
+        (
+            "disk_size_bytes",
+            GAUGE,
+            "Size of the journal's disk.",
+            bytes(size),
+        ),
         (
             "temperature_celsius",
             GAUGE,
-            "The computer's temperature.",
+            "Temperature of the computer.",
             machine.temperature_c,
         ),
         (
@@ -137,7 +142,7 @@ fn machine(machine: &Machine) -> [Number; 5] {
         (
             "memory_bytes",
             GAUGE,
-            "What kiebitz has in memory.",
+            "Memory used by kiebitz.",
             bytes(machine.memory_bytes),
         ),
     ]
@@ -150,7 +155,7 @@ fn boards(text: &mut Text, boards: &[BoardStatus]) {
     each("connected", GAUGE, "Whether the board answers.", &|board| {
         is(board.connected)
     });
-    each("playing", GAUGE, "Whether a game is played.", &|board| {
+    each("playing", GAUGE, "Whether a game is being played.", &|board| {
         is(board.playing)
     });
     each("clock", GAUGE, "Whether a clock answers.", &|board| {
@@ -165,16 +170,19 @@ fn boards(text: &mut Text, boards: &[BoardStatus]) {
     each(
         "heard_seconds",
         GAUGE,
-        "When something was last heard of it, since 1970.",
+        "Time of the last message from the board, in seconds since 1970.",
         &|board| board.line.heard.map(seconds),
     );
-    each("messages_total", COUNTER, "Messages that came whole.", &|board| {
-        Some(board.line.messages as f64)
-    });
+    each(
+        "messages_total",
+        COUNTER,
+        "Complete messages from the board.",
+        &|board| Some(board.line.messages as f64),
+    );
     each(
         "damaged_bytes_total",
         COUNTER,
-        "Bytes of damaged messages, and of none.",
+        "Bytes from the board that belong to no complete message.",
         &|board| Some(board.line.damaged_bytes as f64),
     );
 }

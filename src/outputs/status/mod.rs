@@ -114,8 +114,8 @@ impl GameStatus {
 /// What to do about boards that report the same number.
 pub(crate) fn same_number(board: &str, others: &[String]) -> String {
     format!(
-        "{board} and {} report the same number: each keeps its name at its port, so do not swap their cables, or give \
-         them names by their ports with [[board]] in the configuration",
+        "{board} and {} report the same serial number, and each keeps its name only at its port: do not swap \
+         their cables, or name them by port with [[board]] in the configuration",
         others.join(", ")
     )
 }
@@ -147,7 +147,7 @@ impl Status {
         }
         let said = daemon.outputs.get(BROKER).is_some_and(|report| !report.ok);
         if broker == Some(false) && !said {
-            problems.push("the broker is not connected".to_owned());
+            problems.push("no connection to the MQTT broker".to_owned());
         }
         for board in &boards {
             problems.extend(board.open.iter().map(|open| format!("{}: {open}", board.board)));

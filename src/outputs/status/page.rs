@@ -49,7 +49,8 @@ fn boards(status: &Status) -> Markup {
     html! {
         h2 { "Boards" }
         @if status.boards.is_empty() {
-            p { "No board has been seen. Plug one in; " code { "kiebitz boards" } " shows what the computer sees." }
+            p { "No board has been found. Plug one in; " code { "kiebitz boards" } " lists the ports of this \
+                computer." }
         } @else {
             table {
                 thead { tr {
@@ -93,7 +94,7 @@ fn outputs(status: &Status) -> Markup {
                 thead { tr { th { "to" } th { "state" } th { "last" } } }
                 tbody { @for (name, report) in &status.daemon.outputs { tr {
                     td { (name) }
-                    @if report.ok { td { "is well" } } @else { td.bad { "needs attention" } }
+                    @if report.ok { td { "ok" } } @else { td.bad { "needs attention" } }
                     td { @match report.last {
                         Some(last) => {
                             (report.did) ", " (status.as_of.saturating_duration_since(last).as_secs()) " s ago"

@@ -30,7 +30,8 @@ impl FromStr for Loopback {
         let address = text.parse().ok();
         let address = address.filter(|address: &SocketAddr| address.ip().is_loopback() && address.port() > 0);
         address.map(Self).ok_or(
-            "this must be an address of this computer with a port, as in \"127.0.0.1:8037\"; from another computer reach it by ssh -L 8037:127.0.0.1:8037",
+            "expected an address of this computer with a port, as in \"127.0.0.1:8037\"; from another computer, \
+             use ssh -L 8037:127.0.0.1:8037",
         )
     }
 }

@@ -22,7 +22,7 @@ use crate::outputs::status;
 pub(crate) const WAITING: usize = 16;
 /// The answer while the program starts.
 const STARTS: &str =
-    "kiebitz is starting: it takes up the games from its recordings, and watches the boards after that\n";
+    "kiebitz is starting: it restores games from its recordings, and then watches the boards\n";
 /// The daemon answers within this time: the answer waits for the disk for up to 3 s.
 const PATIENCE: Duration = Duration::from_secs(4);
 
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 pub(crate) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>, starts: Arc<AtomicBool>) {
     tokio::spawn(async move {
         let listener = listen(address, "[http]").await;
-        tracing::info!("http://{address}/ shows how kiebitz and its boards are");
+        tracing::info!("serving the status at http://{address}/");
         let router = Router::new()
             .route("/", get(page))
             .route("/health", get(health))
@@ -39,7 +39,7 @@ pub(crate) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>, star
             .with_state(Asking { questions, starts })
             .layer(middleware::from_fn(from_here));
         if let Err(error) = axum::serve(listener, router).await {
-            tracing::error!("http://{address}/ has ended: {error}");
+            tracing::error!("stopped serving the status at http://{address}/: {error}");
         }
     });
 }
@@ -50,7 +50,7 @@ async fn from_here(request: Request, next: Next) -> Response {
     if is_own_name(host) {
         next.run(request).await
     } else {
-        let words = "this is for the computer itself: ask for http://127.0.0.1/ with the port\n";
+        let words = "only this computer may ask: use http://127.0.0.1/ with the port\n";
         (StatusCode::FORBIDDEN, words).into_response()
     }
 }

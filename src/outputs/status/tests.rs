@@ -103,7 +103,7 @@ fn boards_that_report_the_same_number_are_named_once() {
         panic!("{:?}", status.problems)
     };
     assert!(
-        problem.starts_with("00042 and 00042-ttyUSB1 report the same number"),
+        problem.starts_with("00042 and 00042-ttyUSB1 report the same serial number"),
         "{problem}"
     );
 }
@@ -136,7 +136,7 @@ fn what_needs_a_person_is_named() {
             vec![
                 "journal: the disk is full".to_owned(),
                 "Lichess: round 3: 3.1, A - B is not taken".to_owned(),
-                "the broker is not connected".to_owned()
+                "no connection to the MQTT broker".to_owned()
             ]
         )
     );

@@ -98,14 +98,14 @@ impl Poster {
                     self.note();
                 }
                 if self.reports.done(&output, wall_time(), format!("{count} events")) {
-                    tracing::info!("{output} takes events again");
+                    tracing::info!("{output} accepts events again");
                 }
                 None
             }
             Err(refused) => {
                 let problem = &refused.problem;
                 if self.reports.problems(&output, vec![problem.clone()]) {
-                    tracing::warn!("{output}: {problem}; events wait for it");
+                    tracing::warn!("{output}: {problem}; retrying");
                 }
                 Some(self.address.wait(&refused))
             }
@@ -116,9 +116,7 @@ impl Poster {
         self.noted = Instant::now();
         if let Err(error) = noted::write(&self.notes, &self.queue.noted) {
             let notes = self.notes.display();
-            tracing::warn!(
-                "{notes} cannot be written: {error}; after the next start events are posted again"
-            );
+            tracing::warn!("cannot write {notes}: {error}; after the next start, events are posted again");
         }
     }
 }

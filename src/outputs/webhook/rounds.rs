@@ -52,12 +52,12 @@ impl Poster {
                 .await;
             if let Err(refused) = posted {
                 if self.reports.problems(&output, vec![refused.problem.clone()]) {
-                    tracing::warn!("{output}: {}; it is tried again", refused.problem);
+                    tracing::warn!("{output}: {}; retrying", refused.problem);
                 }
                 return Err(refused);
             }
             if self.reports.done(&output, wall_time(), format!("round {round}")) {
-                tracing::info!("{output} takes games again");
+                tracing::info!("{output} accepts games again");
             }
             self.sent.insert(round, content);
         }

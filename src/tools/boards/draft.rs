@@ -23,34 +23,34 @@ pub(crate) struct Draft {
 const HEAD: &str = r##"# The configuration of kiebitz, written by `kiebitz setup` from the boards that were plugged in then.
 #
 # Every setting is optional. A line that begins with "#" does nothing: remove the "#" and change what comes after the "=".
-# `kiebitz check-config FILE` says what is wrong with it, or what kiebitz makes of it. Here are the usual settings only;
+# `kiebitz check-config FILE` checks it and shows its effect. These are only the usual settings;
 # systemd/kiebitz.toml, which comes with kiebitz, explains all.
 
-# Where games are published. Without a broker nothing leaves this computer; games are in the journal all the same
-# (`kiebitz games`). Remove the "#" in front of [mqtt] and url, and write where your broker is.
+# The broker to which games are published. Without one, nothing leaves this computer; games are in the journal
+# (`kiebitz games`). Remove the \"#\" in front of [mqtt] and url, and write the address of your broker.
 #[mqtt]
 #url = "mqtt://localhost"
-# How much later spectators get everything.
+# Delay for spectators.
 #public_delay = "15 min"
 
-# What is played.
+# The event and its rules.
 [event]
 #name = "Club championship 2026"
 #laws = "fide-2023"
-# Without a time control clocks are not checked against the time that has passed.
+# Without a time control, clocks are not checked against the time that has passed.
 #time_control = "90+30"
 "##;
 
 const NO_BOARD: &str = r##"
-# The boards, a block for each. None was found: `kiebitz boards` shows serial numbers once they are plugged in. A board
-# without a name is called by its serial number.
+# The boards, one block each. None was found: `kiebitz boards` shows serial numbers of boards that are plugged in. A board
+# without a name is named by its serial number.
 #[[board]]
 #serial = "01025"
 #name = "board-1"
 "##;
 
 const BOARDS: &str = "
-# The boards. Their names are in topics, games' ids and files, and need not be numbers. A board without a name is called by
+# The boards. Their names are part of topics, ids of games and files, and need not be numbers. A board without a name is named by
 # its serial number.
 ";
 
@@ -98,7 +98,7 @@ impl Writer {
                 .push_str(&format!("\n[[port]]\npath = {}\n{mode}", quoted(path)));
         }
         if let Some(process) = report.used_by_kiebitz {
-            let why = format!("{path} is in use by kiebitz (process {process}): stop that first");
+            let why = format!("{path} is in use by kiebitz (process {process}): stop kiebitz first");
             self.leave_out(why);
         }
         for trouble in &report.troubles {
@@ -119,7 +119,7 @@ impl Writer {
             // It has no serial number, or that of another board.
             None if report.mode != Some(LineMode::Bus) => format!("port = {}", quoted(path)),
             None => {
-                return self.leave_out(format!("a board on {path} has no serial number of its own"));
+                return self.leave_out(format!("a board on {path} has no serial number"));
             }
         };
         self.named += 1;

@@ -209,7 +209,7 @@ const MAX_BUS_SILENCE: Duration = Duration::from_secs(8);
 const DETAILS_WITHIN: Duration = Duration::from_millis(2500);
 /// How often a board is asked for its battery.
 const BATTERY_PERIOD: Duration = Duration::from_secs(60);
-const NO_ANSWER: &str = "nothing answers";
+const NO_ANSWER: &str = "no board answers";
 const NO_BUS_ANSWER: &str = "no board answers on the bus";
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ pub(super) fn block(report: &PortReport) -> Vec<String> {
     let mut lines = wrapped(&heading(report), 0, 2);
     if let Some(process) = report.used_by_kiebitz {
         let text = format!(
-            "kiebitz uses it (process {process}), so all is well. To check it from here, stop that first; the \
-             service with `sudo systemctl stop kiebitz`."
+            "kiebitz uses this port (process {process}), so all is well. To check the port from here, stop \
+             kiebitz first; the service with `sudo systemctl stop kiebitz`."
         );
         lines.extend(wrapped(&text, 2, 4));
     }
@@ -34,10 +34,10 @@ pub(super) const NO_PORT: &str = "\
 No board found. Searched for USB boards, USB serial converters with FTDI's ids,
 bound Bluetooth links (/dev/rfcomm*), and configured ports.
 
-  USB: plug the board in. Does `lsusb` list it? A converter of another make is
-    used when its id is in the configuration, as in usb_ids = [\"1a86:7523\"].
+  USB: plug the board in, and check that `lsusb` lists it. A converter of another
+    make is used if its id is in the configuration, as in usb_ids = [\"1a86:7523\"].
   RS-232: name the port, as in `kiebitz boards --port /dev/ttyS0`.
-  Bluetooth: pair the board, then `sudo rfcomm bind 0 ADDRESS`.
+  Bluetooth: pair the board, then run `sudo rfcomm bind 0 ADDRESS`.
 ";
 
 /// How many boards there are, and which ports need attention.
@@ -78,7 +78,7 @@ pub(super) fn change(board: &BoardReport, change: &BoardChange) -> String {
 /// The state of a port, in one line.
 pub(super) fn line(report: &PortReport) -> String {
     if let Some(process) = report.used_by_kiebitz {
-        return format!("kiebitz uses it (process {process})");
+        return format!("in use by kiebitz (process {process})");
     }
     if let Some(trouble) = report.troubles.first() {
         return format!("{}. {}", trouble.text, trouble.step);
@@ -126,7 +126,7 @@ fn state(board: &BoardReport) -> String {
 
 fn position(board: &BoardReport) -> String {
     let Some(pieces) = &board.pieces else {
-        return "has not reported its position".to_owned();
+        return "position not reported".to_owned();
     };
     if *pieces == Board::new() {
         return match board.orientation {
@@ -148,7 +148,7 @@ fn position(board: &BoardReport) -> String {
         })
         .collect();
     if wrong.len() <= MAX_NAMED_SQUARES {
-        format!("start position but for {}", wrong.join(", "))
+        format!("start position except for {}", wrong.join(", "))
     } else {
         format!("{} pieces, {pieces}", pieces.occupied().count())
     }

@@ -62,14 +62,14 @@ impl TroubleReport {
             } => Self::new(
                 TroubleKind::Busy,
                 format!("in use by {holder}"),
-                format!("End that program; if it hangs, `kill {}`.", holder.id),
+                format!("Stop that program; if it hangs, run `kill {}`.", holder.id),
             ),
             PortError::Busy { device, holder: None } => Self::new(
                 TroubleKind::Busy,
                 "in use by a program of another user",
                 format!(
-                    "`sudo fuser -v {}` shows which. If it is the kiebitz service, all is well; \
-                     `sudo systemctl stop kiebitz` ends it.",
+                    "`sudo fuser -v {}` shows which program. If it is the kiebitz service, all is well; `sudo \
+                     systemctl stop kiebitz` stops it.",
                     device.display()
                 ),
             ),
@@ -81,12 +81,12 @@ impl TroubleReport {
             PortError::Missing { .. } => Self::new(
                 TroubleKind::Missing,
                 "there is no such device",
-                "Plug the board in, or correct the path; `ls -l /dev/serial/by-id` shows what is plugged in.",
+                "Plug the board in, or correct the path; `ls -l /dev/serial/by-id` lists what is plugged in.",
             ),
             PortError::NotSerial { .. } => Self::new(
                 TroubleKind::NotSerial,
                 "not a serial port",
-                "Correct the path; `ls -l /dev/serial/by-id` shows the serial ports on USB.",
+                "Correct the path; `ls -l /dev/serial/by-id` lists the serial ports on USB.",
             ),
             PortError::Unlisted { .. } => Self::new(
                 TroubleKind::Unlisted,
@@ -96,7 +96,7 @@ impl TroubleReport {
             _ => Self::new(
                 TroubleKind::Unusable,
                 error.to_string(),
-                "Unplug the device, plug it in again, and run this again.",
+                "Unplug the device, plug it in again, and repeat the check.",
             ),
         }
     }
@@ -105,17 +105,18 @@ impl TroubleReport {
     pub(super) fn silent(reason: &str, kind: PortKind) -> Self {
         let step = match kind {
             PortKind::Board => {
-                "Push the cable in at both ends, try another socket of the computer, then another cable."
+                "Push the cable in at both ends; if that does not help, try another socket of the computer, \
+                 then another cable."
             }
             PortKind::Bluetooth => {
-                "Switch the board on and bring it near; charge it if it does not come on. `bluetoothctl info` \
-                 shows whether it is paired."
+                "Switch the board on and bring it near; charge it if it stays off. `bluetoothctl info` shows \
+                 whether it is paired."
             }
             PortKind::Converter | PortKind::Serial => {
-                "Check that the board has power and push its cable in at both ends. If the port is for something \
-                 else, no board is missing."
+                "Check that the board has power, and push its cable in at both ends. If the port is for another \
+                 device, no board is missing."
             }
-            PortKind::PseudoTerminal => "Is the program that emulates the board still running?",
+            PortKind::PseudoTerminal => "Check that the program that emulates the board is still running.",
         };
         Self::new(TroubleKind::NoAnswer, reason, step)
     }
@@ -125,8 +126,8 @@ impl TroubleReport {
         Self::new(
             TroubleKind::NoBoard,
             reason,
-            "Push the cable in at both ends and try another cable. If something other than a board is plugged in \
-             here, no board is missing.",
+            "Push the cable in at both ends, and try another cable. If another device is plugged in here, no \
+             board is missing.",
         )
     }
 
@@ -136,7 +137,7 @@ impl TroubleReport {
             TroubleKind::NoAnswer,
             reason,
             "Check the adapter that powers the row, and the first cable of the row at both ends. If only one \
-             board is plugged in here, its mode is single.",
+             board is plugged in here, set its mode to single.",
         )
     }
 
@@ -150,8 +151,8 @@ impl TroubleReport {
         Self::new(
             TroubleKind::Mute,
             reason,
-            "Push in the cables to its neighbours, and run this again. Two boards with the same serial number on \
-             one row disturb each other as well.",
+            "Push in the cables to its neighbours, and repeat the check. Two boards with the same serial number \
+             in one row also disturb each other.",
         )
     }
 
@@ -159,9 +160,9 @@ impl TroubleReport {
     pub(super) fn occupancy_only() -> Self {
         Self::new(
             TroubleKind::OccupancyOnly,
-            "all its pieces appear the same",
-            "The board seems to sense only whether a square is occupied; kiebitz needs one that tells the pieces \
-             apart.",
+            "all pieces look the same to it",
+            "The board seems to sense only whether a square is occupied; kiebitz needs a board that tells the \
+             pieces apart.",
         )
     }
 

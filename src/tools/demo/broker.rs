@@ -22,7 +22,7 @@ impl Broker {
             Some(port) => {
                 // The system's error message is clearer than the broker's.
                 std::net::TcpListener::bind(("127.0.0.1", port)).with_context(|| {
-                    format!("port {port} is not available; without --port any free one is used")
+                    format!("port {port} is not available: leave out --port to use any free port")
                 })?;
                 listen(port)?
             }
@@ -48,7 +48,7 @@ impl Broker {
     pub(super) fn start(port: Option<u16>) -> Result<Self> {
         anyhow::ensure!(
             port.is_none(),
-            "this kiebitz was built without its MQTT broker: leave out --port"
+            "this kiebitz was built without an MQTT broker: leave out --port"
         );
         Ok(Self {})
     }

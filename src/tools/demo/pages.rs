@@ -65,7 +65,7 @@ impl Folder {
     fn new() -> Result<Self> {
         let path = std::env::temp_dir().join(format!("kiebitz-demo-{}", std::process::id()));
         let made = fs::DirBuilder::new().mode(0o700).create(&path);
-        made.with_context(|| format!("cannot make {}", path.display()))?;
+        made.with_context(|| format!("cannot create {}", path.display()))?;
         Ok(Self(path))
     }
 }
@@ -121,7 +121,7 @@ impl Pages {
         let of_wall = wall.map(|address| format!("In a browser: {}", named(address)));
         let of_desk = config.desk.as_ref().map(|desk| {
             format!(
-                "The arbiter's desk: {} (name {name}, password {password})",
+                "The arbiters' desk: {} (name {name}, password {password})",
                 named(desk.listen)
             )
         });
@@ -202,7 +202,7 @@ impl Pages {
                 id: Some(command.id),
                 ok: false,
                 note: None,
-                error: Some("this board has not been shown yet".to_owned()),
+                error: Some("this board has not been in the demo yet".to_owned()),
                 standing: None,
                 kept: true,
             },

@@ -185,7 +185,7 @@ impl Stage {
                 format!("   mosquitto_sub -h 127.0.0.1 -p {port} -V 5 -v -t 'kiebitz/#'"),
             ],
             None => vec![
-                " This kiebitz was built without its MQTT broker: nothing is published. With another:"
+                " This kiebitz was built without an MQTT broker: nothing is published. To use another broker:"
                     .to_owned(),
                 "   kiebitz replay --speed 5 --mqtt mqtt://localhost FILE.pcapng".to_owned(),
             ],
@@ -210,7 +210,7 @@ impl Stage {
         if !self.pages.is_empty() && stays {
             writeln!(
                 out,
-                "\nThe pages stay until Ctrl-C; an illegal move waits at the desk to be judged:"
+                "\nThe pages stay until Ctrl-C; at the desk, an illegal move waits for a decision:"
             )?;
             for page in &self.pages {
                 writeln!(out, "  {page}")?;
@@ -219,7 +219,7 @@ impl Stage {
         if !self.pages.is_empty() && !stays {
             writeln!(
                 out,
-                "\nTo judge an illegal move at the arbiter's desk, in a browser:"
+                "\nTo decide about an illegal move at the arbiters' desk, in a browser:"
             )?;
             writeln!(out, "  kiebitz demo --speed max --wait")?;
         }
@@ -304,7 +304,7 @@ fn remark(kind: &EventKind, games: &Games) -> Option<String> {
                 .find(|entry| entry.ply == played.ply)?;
             let name = |san: &Option<String>, uci: &Option<String>| san.clone().or_else(|| uci.clone());
             let (before, now) = (name(&before.san, &before.uci)?, name(&played.san, &played.uci)?);
-            Some(format!("Corrected: {before} was told, and {now} was played."))
+            Some(format!("Corrected: {now} was played, not {before}."))
         }
         EventKind::MoveRetracted { .. } => Some("Withdrawn: the move was taken back.".to_owned()),
         _ => None,

@@ -57,17 +57,17 @@ pub enum Trouble {
 pub enum NoFault {
     /// The first word.
     #[error(
-        "{0:?} is not a fault; use unplug, plug, garbage, silent, heard, dead, alive, clock-lost or clock"
+        "{0:?} is not a fault; expected unplug, plug, garbage, silent, heard, dead, alive, clock-lost or clock"
     )]
     Unknown(String),
     /// The second word.
-    #[error("which board? Give its number, its name such as board-2, or all")]
+    #[error("the board is missing: give its number, its name such as board-2, or all")]
     NoBoard,
     /// The third word, where a square is wanted.
-    #[error("which square? Write it as in `dead 2 e4`")]
+    #[error("the square is missing; expected for example `dead 2 e4`")]
     NoSquare,
     /// A time.
-    #[error("{0:?} is not a time; write it as in 5s, 500ms or 2m")]
+    #[error("{0:?} is not a time; expected for example 5s, 500ms or 2m")]
     NoTime(String),
     /// What is left over at the end.
     #[error("unexpected {0:?}: a fault ends with its times, as in `unplug 2 at 30s for 5s`")]
@@ -78,10 +78,10 @@ pub enum NoFault {
 pub(super) const HELP: &str = "\
 unplug 2          unplug board 2                     plug 2         plug it in again
 garbage 2         send bytes that no board sends
-silent 2          lose everything that it sends      heard 2        let it be heard again
-dead 2 e4         let e4 see no pieces               alive 2 e4     let it see them again
+silent 2          drop everything that it sends      heard 2        stop dropping
+dead 2 e4         make square e4 blind               alive 2 e4     make it see pieces again
 clock-lost 2      unplug its clock                   clock 2        plug it in again
-Add `at 30s` to wait, and `for 5s` to put it right after that; `all` means every board.";
+Add `at 30s` to wait before the fault, and `for 5s` to end it after that time; `all` means every board.";
 
 impl FromStr for Fault {
     type Err = NoFault;

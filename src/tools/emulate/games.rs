@@ -39,7 +39,7 @@ pub(super) fn read(pgn: impl Read) -> Result<Vec<Game>> {
         number += 1;
     }
     if games.is_empty() {
-        bail!("no game with moves in it: is it a PGN file?");
+        bail!("there is no game with moves in the file: check that it is a PGN file");
     }
     Ok(games)
 }
@@ -150,11 +150,11 @@ impl Visitor for Scribe {
 }
 
 fn position(fen: &str) -> Result<Chess> {
-    let fen: Fen = fen.parse().with_context(|| format!("the FEN {fen}"))?;
+    let fen: Fen = fen.parse().with_context(|| format!("cannot use the FEN {fen}"))?;
     let mode = CastlingMode::detect(fen.as_setup());
     fen.clone()
         .into_position(mode)
-        .with_context(|| format!("the FEN {fen}"))
+        .with_context(|| format!("cannot use the FEN {fen}"))
 }
 
 #[cfg(test)]
@@ -221,7 +221,7 @@ mod tests {
         assert!(refusal("[FEN \"8/8\"]\n\n1. e4 *\n").starts_with("game 1: the FEN 8/8: "));
         assert_eq!(
             refusal("nothing of the kind"),
-            "no game with moves in it: is it a PGN file?"
+            "there is no game with moves in the file: check that it is a PGN file"
         );
     }
 }

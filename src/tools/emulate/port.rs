@@ -42,7 +42,7 @@ impl Port {
     ///
     /// When no pseudo-terminal is available, or the link cannot be created.
     pub fn open(link: Option<&Path>) -> Result<Self> {
-        let (board, host, path) = pair().context("cannot get a pseudo-terminal")?;
+        let (board, host, path) = pair().context("cannot open a pseudo-terminal")?;
         let link = link.map(|name| Link::make(name, &path)).transpose()?;
         #[expect(
             deprecated,

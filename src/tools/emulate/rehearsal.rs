@@ -245,7 +245,10 @@ impl Rehearsal {
     fn suffer(&mut self, now: Timestamp, nth: usize, trouble: Trouble) {
         let Some(table) = self.tables.get_mut(nth) else {
             let last = self.tables.len();
-            return self.announce(nth, format!("there is no such board; the last is board-{last}"));
+            return self.announce(
+                nth,
+                format!("there is no such board; the last board is board-{last}"),
+            );
         };
         let changed = table.seat.suffer(now, trouble, &mut self.bus);
         if trouble == Trouble::Garbage {

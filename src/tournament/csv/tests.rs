@@ -101,11 +101,11 @@ fn what_is_no_such_file_is_refused_with_the_place() {
     for (text, said) in [
         (
             "1,Adler,Berg\n2,Cohn,Dorn\n",
-            "r.csv:1:1: the first line must name the columns",
+            "r.csv:1:1: the first line has too few column names",
         ),
         (
             "board,white\n1,Adler\n",
-            "r.csv:1:1: the first line must name the columns",
+            "r.csv:1:1: the first line has too few column names",
         ),
         (
             "board,white,Tisch,black\n",
@@ -113,9 +113,12 @@ fn what_is_no_such_file_is_refused_with_the_place() {
         ),
         (
             "board,white,black\n1,\"Adler,Berg\n2,Cohn,Dorn\n",
-            "r.csv:2:3: the quotation mark here is not closed",
+            "r.csv:2:3: this quotation mark is not closed",
         ),
-        ("board,white,black\n", "r.csv:1:1: there is no pairing or player"),
+        (
+            "board,white,black\n",
+            "r.csv:1:1: the file has no readable pairing or player",
+        ),
     ] {
         let error = refused(text);
         assert!(error.starts_with(said), "{error}");

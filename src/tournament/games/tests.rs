@@ -78,8 +78,8 @@ fn games_without_numbers_are_numbered_in_their_order() {
     assert_eq!(
         told,
         [
-            "r.pgn:1:9: this file does not say which round it is: it is read as round 1",
-            "r.pgn:1:9: round 1 has no tables here: they are numbered in the order of the file"
+            "r.pgn:1:9: the file gives no round number: it is read as round 1",
+            "r.pgn:1:9: round 1 has no table numbers here: tables are numbered in the order of the file"
         ]
     );
 }
@@ -112,7 +112,7 @@ fn rounds_that_are_not_said_are_not_guessed() {
     assert!(
         doubts[0]
             .to_string()
-            .starts_with("r.pgn:7:9: this pairing does not say"),
+            .starts_with("r.pgn:7:9: this pairing has no round number"),
         "{doubts:?}"
     );
 }

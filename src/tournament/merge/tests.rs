@@ -71,8 +71,7 @@ fn name_of_two_players_is_joined_with_neither() {
         [
             "e.trf:2:15: Berg, Ina has the FIDE id 4600002 here, but 4600001 at e.trf:1:15: correct one of them, unless \
              these are two players",
-            "r.csv:2:3: Berg Ina may be the player with the FIDE id 4600001 or 4600002, and is taken for neither: write \
-             the id here, too",
+            "r.csv:2:3: Berg Ina may be the player with the FIDE id 4600001 or 4600002, and is treated as neither: add the id here",
         ],
         "{doubts:#?}"
     );
@@ -127,10 +126,10 @@ fn contradictions_are_told_and_the_first_counts() {
     let (tournament, doubts) = event(&[("r.csv", second), ("r.pgn", &first)]);
     let starts = [
         "r.pgn:14:9: table 2",
-        "r.csv:2:5: Berg Ina and Adler Jonas have the other colours in round 1 at r.pgn:2:9",
+        "r.csv:2:5: Berg Ina and Adler Jonas have the opposite colours in round 1 at r.pgn:2:9",
         "r.csv:3:5: Cohn Eva and Dorn Max play at table 5 here, but at table 2 at r.pgn:8:9",
-        "r.csv:4:5: Adler Jonas and Gold Kim: one of them plays another opponent in round 1 at r.pgn:2:9",
-        "r.csv:5:5: Haas Lea and Haas Lea plays themself",
+        "r.csv:4:5: Adler Jonas and Gold Kim: one of these players has another opponent in round 1 at r.pgn:2:9",
+        "r.csv:5:5: Haas Lea and Haas Lea are the same player",
     ];
     assert_eq!(doubts.len(), starts.len(), "{doubts:#?}");
     for (doubt, start) in doubts.iter().zip(starts).skip(1) {
@@ -155,8 +154,8 @@ fn players_and_pairings_twice_in_a_file_are_told() {
     assert_eq!(
         doubts,
         [
-            "r.pgn:8:9: Adler, Jonas and Berg, Ina: this pairing of round 1 is at r.pgn:2:9 already, and counts once",
-            "r.pgn:14:9: Cohn, Eva and Berg, Ina are in another pairing of round 1, too, at r.pgn:2:9: correct one of them",
+            "r.pgn:8:9: Adler, Jonas and Berg, Ina: this pairing of round 1 is already at r.pgn:2:9, and counts once",
+            "r.pgn:14:9: Cohn, Eva and Berg, Ina are also in another pairing of round 1, at r.pgn:2:9: correct one of them",
         ]
     );
     assert_eq!(tournament.rounds[&1].pairings.len(), 2);

@@ -101,7 +101,7 @@ impl Reader {
                     doubts.note(
                         About::Unclear,
                         (line, from + 1),
-                        format!("{rest:?} is no tag, and is left out"),
+                        format!("{rest:?} is not a tag, and is left out"),
                     );
                 }
                 return;
@@ -136,7 +136,7 @@ impl Reader {
             self.games.push(core::mem::take(&mut self.game));
             self.moves = false;
         } else if is_here {
-            let text = format!("a second {} in one game: the first counts", tag.name);
+            let text = format!("a second {} in one game: the first one is used", tag.name);
             doubts.note(About::Unclear, (tag.line, tag.column), text);
             return;
         }
@@ -267,5 +267,5 @@ fn text(characters: &[char], from: usize, to: usize) -> String {
     characters.iter().take(to).skip(from).collect()
 }
 
-const NOT_CLOSED: &str = "the quotation marks of this tag are not closed; its value was read all the same";
-const NO_BRACKET: &str = "the closing bracket of this tag is missing; its value was read all the same";
+const NOT_CLOSED: &str = "the quotation marks of this tag are not closed; its value was read anyway";
+const NO_BRACKET: &str = "the closing bracket of this tag is missing; its value was read anyway";

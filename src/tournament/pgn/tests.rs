@@ -145,7 +145,7 @@ fn nobody_is_no_player() {
     assert_eq!(
         doubts,
         [
-            "13:9 this pairing has nobody on either side, and is left out",
+            "13:9 this pairing has no players, and is left out",
             "!19:9 the game that begins here has no tag for black's name: add it"
         ]
     );
@@ -179,7 +179,7 @@ fn games_are_told_apart_without_empty_lines_and_moves() {
         round(&tournament, 1),
         ["1 A, A - B, B", "2 C, C - D, D", "3 E, E - F, F", "4 G, G - H, H"]
     );
-    assert_eq!(doubts, ["15:9 a second white in one game: the first counts"]);
+    assert_eq!(doubts, ["15:9 a second white in one game: the first one is used"]);
 }
 
 #[test]

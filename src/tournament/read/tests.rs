@@ -24,7 +24,7 @@ fn what_is_no_pairing_file_is_refused_with_advice() {
         (b"PK\x03\x04...", "x:1:1: this is a zip file"),
         (b"\n<html>", "x:2:1: this is HTML or XML"),
         (b"ID Number      Name", "x:1:1: this is the FIDE rating list"),
-        (b"a\nb\0c", "x:2:1: line 2 has a byte 0"),
+        (b"a\nb\0c", "x:2:1: line 2 contains a zero byte"),
         (b"hello\n", "x:1:1: this is neither PGN nor"),
     ] {
         let error = refused("x", bytes);
@@ -36,7 +36,7 @@ fn what_is_no_pairing_file_is_refused_with_advice() {
 fn folders_and_missing_files_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let error = read(&[folder.path().to_owned()]).expect_err("a folder");
-    assert!(error.to_string().contains("it is a folder"), "{error}");
+    assert!(error.to_string().contains("this is a directory"), "{error}");
     let error = read(&[folder.path().join("no.pgn")]).expect_err("not there");
     assert!(error.to_string().starts_with("cannot read "), "{error}");
 }

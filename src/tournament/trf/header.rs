@@ -86,7 +86,7 @@ impl Header {
         };
         let players: Vec<u32> = numbers.iter().filter_map(|(_, word)| word.parse().ok()).collect();
         if name.is_empty() || players.is_empty() {
-            let why = "this team has no name or no players where they should be, and is left out";
+            let why = "the name or the players of this team are not in their columns: the team is left out";
             return doubts.note(About::Unclear, (number, from), why);
         }
         self.teams.push((name.to_owned(), players));

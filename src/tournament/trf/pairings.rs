@@ -80,8 +80,8 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
         let theirs = self::cell(opponent, index).filter(|theirs| theirs.opponent == entry.number);
         let Some(theirs) = theirs else {
             let text = format!(
-                "by this line {} plays {} in round {number}, but the line of {} ({}) has another opponent: this pairing is \
-                 left out",
+                "this line pairs {} with {} in round {number}, but the line of {} ({}) has another opponent: \
+                 this pairing is left out",
                 entry.player.name, opponent.player.name, opponent.player.name, opponent.player.place.line
             );
             doubts.lost(About::Contradiction, place, text);
@@ -99,7 +99,7 @@ fn game(number: u32, one: (&Entry, Cell), other: (&Entry, Cell), doubts: &mut Do
     let place = (entry.player.place.line, cell.column);
     if cell.color.is_some() && cell.color == theirs.color {
         let text = format!(
-            "{} and {} have the same colour in round {number}: this line counts",
+            "{} and {} have the same colour in round {number}: the colour in this line is used",
             entry.player.name, opponent.player.name
         );
         doubts.lost(About::Contradiction, place, text);

@@ -268,7 +268,9 @@ fn report_without_players_and_that_of_vega_are_refused() {
     );
     let error = read_bytes("e.trf", b"012 Club Open\n001    1|m|GM|Adler, Jonas\n").expect_err("divided");
     assert!(
-        error.to_string().starts_with("e.trf:2:1: fields divided by |"),
+        error
+            .to_string()
+            .starts_with("e.trf:2:1: the fields are separated by |"),
         "{error}"
     );
 }

@@ -57,7 +57,7 @@ async function notes({ page }, board) {
   const fold = page.locator(".fold", { has: page.locator("summary", { hasText: /^Note$/ }) });
   await fold.locator("summary").click();
   await fold.locator("textarea").fill("seen from the hub");
-  await fold.getByRole("button", { name: "Keep the note", exact: true }).click();
+  await fold.getByRole("button", { name: "Save the note", exact: true }).click();
   const answer = fold.locator(".answer");
   await until("an answer", 40, async () => !/Sending/.test((await answer.textContent()) || "Sending"));
   return answer.textContent();
@@ -72,7 +72,7 @@ async function works(context) {
   await setsUp(operator);
   assert.match(await notes(operator, "north/kiebitz/board-1"), /^Done/);
   await looksWell(operator, "a board");
-  assert.match(await notes(operator, "south/kiebitz/board-1"), /^No answer came from south/);
+  assert.match(await notes(operator, "south/kiebitz/board-1"), /^No answer from south/);
   await page.evaluate(() => (location.hash = "#/"));
   console.log("kill");
   const gone = page.locator(".needs .line", { hasText: "No contact" });

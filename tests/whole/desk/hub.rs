@@ -118,7 +118,7 @@ async fn what_is_in_the_halls_is_not_here(chief: &Guest) {
         let response = sent(chief.get(path)).await;
         assert_eq!(response.status(), StatusCode::NOT_FOUND, "{path}");
         let text = response.text().await.expect("an answer");
-        assert!(text.contains("at the desk of the hall"), "{path}: {text}");
+        assert!(text.contains("use the desk of the hall"), "{path}: {text}");
     }
 }
 
@@ -223,7 +223,7 @@ async fn a_hub_has_the_desk_of_all_halls() {
     assert_eq!(
         arbiter.command_to(NORTH, &begin).await.0,
         403,
-        "that is for operators"
+        "only operators may do this"
     );
     let begun = chief.command_to(NORTH, &begin).await;
     assert_eq!(

@@ -124,7 +124,7 @@ async function seesEvidence(arbiter) {
   assert.ok((await arbiter.text(".case .advice")).length > 40, "the advice");
   const caption = () => arbiter.text(".diagram .caption");
   await page.locator(".views button").last().click();
-  assert.match(await caption(), /Position to go by, (White|Black) to move/);
+  assert.match(await caption(), /Last legal position, (White|Black) to move/);
   const before = await page.locator(".diagram .spoken").textContent();
   await page.locator(".views button").first().click();
   assert.notEqual(await page.locator(".diagram .spoken").textContent(), before, "before and after");
@@ -144,12 +144,12 @@ async function seesEvidence(arbiter) {
 /** Takes the illegal move back and settles it with a decision. */
 async function judges(arbiter, second) {
   const { page } = arbiter;
-  await arbiter.sure(page.getByRole("button", { name: "This position stands again" }));
+  await arbiter.sure(page.getByRole("button", { name: "This position has been restored" }));
   await arbiter.answered();
   await page.locator(".case .fold", { hasText: /Settle|Decide again/ }).first().locator("summary").click();
   await page.locator(".case textarea").fill("Two minutes for the opponent.");
   await page.locator(".case").getByLabel("yes", { exact: true }).check();
-  await page.getByRole("button", { name: "Settle it" }).click();
+  await page.getByRole("button", { name: "Enter the decision" }).click();
   await until("it is over", 20, () => page.locator(".case .over").isVisible());
   await until("with the decision", 20, async () => (await arbiter.text(".case .over")).includes("Two minutes"));
   await until("it is off the other list", 20, async () => {
@@ -199,7 +199,7 @@ async function correctsByDragging(arbiter, second) {
   await until("for both", 20, () => isUndone(second));
 }
 
-/** The players are named, with what else is known of them; a name is corrected; the names were the wrong way round. */
+/** The players are named, with what else is known of them; a name is corrected; the names were swapped. */
 async function namesPlayers(arbiter, second) {
   const { page } = arbiter;
   const fold = page.locator(".fold", { has: page.locator("summary", { hasText: /^Players$/ }) });
@@ -222,7 +222,7 @@ async function namesPlayers(arbiter, second) {
   await arbiter.looksWell("the players");
   await fold.getByRole("button", { name: "Swap colours" }).click();
   await page.waitForTimeout(400);
-  await fold.getByRole("button", { name: "The names were the wrong way round" }).click();
+  await fold.getByRole("button", { name: "The names were swapped" }).click();
   await until("the other way round", 20, async () => (await names(second)) === "Becker, Anna – Adler, Jonas-Paul");
   await until("all that is known of them goes with them", 20, async () => {
     await page.locator("h2").first().focus();
@@ -244,9 +244,9 @@ async function entersAndUndoes(arbiter, second) {
   const note = page.locator(".entries .fold", { has: page.locator("summary", { hasText: /^Note$/ }) });
   await note.locator("summary").click();
   await note.locator("textarea").fill("<b>Both</b> were told.");
-  await note.getByRole("button", { name: "Keep the note" }).click();
+  await note.getByRole("button", { name: "Save the note" }).click();
   await until("both see the note", 20, async () => (await second.text(".versions-of")).includes("<b>Both</b> were told."));
-  await until("it is said aloud", 10, async () => (await arbiter.text("#said")).startsWith("Keep the note. Done"));
+  await until("it is said aloud", 10, async () => (await arbiter.text("#said")).startsWith("Save the note. Done"));
 }
 
 /** The same in German, on a phone, in the dark; and when the network is gone, the page says so. */
@@ -254,7 +254,7 @@ async function looksElsewhere(context) {
   for (const [search, width, dark, words] of [
     ["?lang=de", 320, true, "Zu tun"],
     ["?lang=de", 390, false, "Turniersaal"],
-    ["?lang=en", 1280, true, "Needs a person"],
+    ["?lang=en", 1280, true, "Needs attention"],
   ]) {
     const arbiter = await Arbiter.sit(context, search, width, dark);
     const { page } = arbiter;

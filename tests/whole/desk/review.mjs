@@ -50,7 +50,7 @@ async function finds(reader) {
   const all = await page.locator(".past-game").count();
   await page.locator("[name=text]").fill("nobody of that name");
   await until("none is found", 10, async () => (await page.locator(".past-game").count()) === 0);
-  assert.match(await reader.text(".games [role=status]"), /No such games/);
+  assert.match(await reader.text(".games [role=status]"), /No games found/);
   await page.locator("[name=text]").fill(player);
   await until("it is found", 10, async () => (await page.locator(".past-game").count()) === 1);
   assert.ok(all > 1, "of several");

@@ -76,7 +76,7 @@ async function dropsPairingsIn() {
   await looksWell("findings");
   assert.equal(await page.locator(".files li").count(), 0, "it does not hold");
   await drop("round 3.csv", ROUND);
-  await until("nothing is missed", 10, async () => /Nothing will be missed/.test(await text(asked)));
+  await until("nothing is missed", 10, async () => /Nothing is missing/.test(await text(asked)));
   await asked.locator(".main").click();
   await until("it is kept", 10, async () => /round 3.csv is kept/.test(await text(asked)));
   await until("who plays whom", 20, async () => /Adler, Jonas – Berg, Ines/.test(await text(page.locator(".pairs"))));
@@ -107,7 +107,7 @@ async function testsSquares() {
   await squares.locator("select").selectOption("board-1");
   for (const square of ["e2", "d7"]) await until(`${square} was seen`, 60, async () => (await state(square)) === "seen");
   assert.equal(await state("a1"), "open");
-  await squares.getByRole("button", { name: "I have been on every square" }).click();
+  await squares.getByRole("button", { name: "I have tried every square" }).click();
   await until("a1 may be dead", 5, async () => (await state("a1")) === "dead");
   assert.match(await text(squares.locator(".dead")), /Perhaps dead: .*a1/);
   await page.reload();
@@ -117,9 +117,9 @@ async function testsSquares() {
 async function saysClockSides() {
   const clocks = step("White's side").locator(".rows > li");
   await until("the levers", 30, async () => /Lever up on the (left|right)/.test(await text(clocks.first())));
-  await sure(clocks.first().getByRole("button", { name: /White's is the right one/ }));
+  await sure(clocks.first().getByRole("button", { name: /Set White's side to right/ }));
   await until("it is so", 15, async () => /White's clock is the right one/.test(await text(clocks.first())));
-  await sure(clocks.first().getByRole("button", { name: /White's is the left one/ }));
+  await sure(clocks.first().getByRole("button", { name: /Set White's side to left/ }));
   await until("it is the other one", 15, async () => /White's clock is the left one/.test(await text(clocks.first())));
 }
 
@@ -128,7 +128,7 @@ async function seesOutputs() {
   await until("the journal works", 15, async () => /Journal.*in order/.test(await text(outputs)));
   // A folder that gets the rounds is tried out, and can be again.
   await outputs.getByRole("button", { name: /^Test: .*live$/ }).click();
-  await until("it is tested", 30, async () => /Tested at .*It works: a file was put there/.test(await text(outputs)));
+  await until("it is tested", 30, async () => /Tested at .*It works: a file was written/.test(await text(outputs)));
   assert.match(await text(page.locator("#said")), /live: It works/);
   assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? ""), /^Test: /, "the focus stays");
   assert.equal(await outputs.getByRole("button", { name: /^Test: Journal/ }).count(), 0);
@@ -138,7 +138,7 @@ async function seesOutputs() {
 async function begins() {
   const go = step("Go");
   assert.match(await text(go), /Not in order: .*Every square/);
-  await sure(go.getByRole("button", { name: "Begin the round now" }));
+  await sure(go.getByRole("button", { name: "Start the round now" }));
   await until("it has begun", 30, async () => /Round 3 has begun/.test(await text(go.locator(".answer"))));
   await looksWell("the set-up");
   fs.writeFileSync(path.join(folder, "play"), "");

@@ -362,7 +362,7 @@ async fn outputs_are_tried_out_before_a_round() {
     // Nothing can be put where a folder has that name.
     std::fs::create_dir_all(live.join("kiebitz-test.txt/full")).expect("a folder");
     let (works, error) = tested(&chief, &place).await;
-    assert!(!works && error.contains("cannot put"), "{error}");
+    assert!(!works && error.contains("cannot write"), "{error}");
     broker.kill();
     let (works, error) = tested(&chief, "broker").await;
     let address = broker.address().to_string();

@@ -41,8 +41,8 @@ async fn a_clock_that_is_set_in_mid_game_lets_nothing_out_and_begins_no_day() {
     for wrong in [
         "begins a new day",
         "does not answer",
-        "takes no events",
-        "is not connected",
+        "stores no events",
+        "no connection",
     ] {
         assert!(!log.contains(wrong), "{wrong}\n{log}");
     }

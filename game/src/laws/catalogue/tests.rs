@@ -96,6 +96,6 @@ fn languages_are_known_by_their_codes() {
     let refused = "fr".parse::<Language>().expect_err("no catalogue");
     assert_eq!(
         refused.to_string(),
-        "\"fr\" is no language that there is a catalogue for: en, de"
+        "\"fr\" is not a supported language; expected one of en, de"
     );
 }

@@ -171,7 +171,7 @@ impl Meaning {
         match readings.as_slice() {
             [] => Err(number(
                 text,
-                "minutes, seconds and moves cannot be told apart: write them as in \"90 min/40 + 30 min + 30 s\"",
+                "minutes, seconds and moves cannot be distinguished: write them as in \"90 min/40 + 30 min + 30 s\"",
             )),
             [control] => Ok(Self {
                 periods: control.periods().to_vec(),
@@ -198,7 +198,7 @@ impl Meaning {
             let (Time::Bare(seconds) | Time::Seconds(seconds)) = element.time else {
                 return Err(number(
                     text,
-                    "what a move brings is written in seconds, as in \"30 s\"",
+                    "increment and delay are written in seconds, as in \"30 s\"",
                 ));
             };
             self.bonuses
@@ -209,7 +209,7 @@ impl Meaning {
         {
             return Err(number(
                 text,
-                "a period and what a move brings are written apart, as in \"90 min/40 + 30 min, 30 s from move 1\"",
+                "periods and increment are written separately, as in \"90 min/40 + 30 min, 30 s from move 1\"",
             ));
         }
         let seconds = |time| match time {
@@ -304,7 +304,7 @@ impl Meaning {
         let mut periods = self.periods.clone();
         for (at, (from, bonus)) in self.bonuses.iter().enumerate() {
             if self.bonuses.iter().skip(at + 1).any(|(other, _)| other == from) {
-                return Err(number(text, "a move brings one increment or one delay"));
+                return Err(number(text, "there can be one increment or one delay, not both"));
             }
             grant(&mut periods, *from, *bonus, text)?;
         }
@@ -410,7 +410,7 @@ fn done(periods: Vec<Period>, text: &str) -> Result<TimeControl, InvalidTimeCont
             "only the last period may be without a number of moves, as in \"2 h/40 + 1 h\"",
         ));
     }
-    let what = "times and numbers of moves are more than 0, and not beyond all games";
+    let what = "a time or a number of moves is zero or too large";
     TimeControl::new(periods).ok_or_else(|| number(text, what))
 }
 

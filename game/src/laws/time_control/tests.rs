@@ -81,18 +81,18 @@ fn the_same_can_be_written_in_other_ways() {
 #[test]
 fn what_is_no_time_control_is_refused_with_the_place() {
     for (text, expected) in [
-        ("", "written as in"),
+        ("", "expected a time control such as"),
         ("fast", "\"fast\" where a time belongs"),
         ("90 min/40 +", "\"the end\" where a time belongs"),
         ("90 min/", "\"the end\" where a number of moves belongs"),
         ("90 min: 30 s", "\":\" where"),
         ("1.5 h", "\".\" where"),
         ("40/", "\"the end\" where a number of moves belongs"),
-        ("100/90", "cannot be told apart"),
+        ("100/90", "cannot be distinguished"),
         ("60/50 + 30 + 30", "which are minutes and which are moves"),
         ("90 + 30 + 10", "one increment or one delay"),
-        ("G/90/30", "written apart"),
-        ("90 min/40 per move", "written apart"),
+        ("G/90/30", "written separately"),
+        ("90 min/40 per move", "written separately"),
         ("100 min + 50 min, 30 s", "only the last period"),
         (
             "90 min/40 + 30 min, 30 s from move 12",
@@ -240,7 +240,7 @@ fn what_may_be_meant_in_two_ways_is_asked_back() {
             .parse::<TimeControl>()
             .expect_err("asked back")
             .to_string(),
-        "the time control \"90/30\" can be read in several ways: write \"90 min, 30 s from move 1\" or \"90 min/30 moves\""
+        "time control \"90/30\" is ambiguous: write \"90 min, 30 s from move 1\" or \"90 min/30 moves\""
     );
 }
 

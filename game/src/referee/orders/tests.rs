@@ -16,16 +16,16 @@ fn a_command_without_its_game_is_refused() {
     for (command, error) in [
         (
             r#""do":"set_result","result":"1-0""#,
-            "there is no game on board-1 that could be changed",
+            "there is no game on board-1 to change",
         ),
         (r#""do":"end_game""#, "no game is being played on board-1"),
         (
             r#""do":"annotate","text":"x""#,
-            "there is no game on board-1 that could be changed",
+            "there is no game on board-1 to change",
         ),
         (
             r#""do":"correct_moves","moves":[]"#,
-            "there is no game on board-1 that could be changed",
+            "there is no game on board-1 to change",
         ),
         (
             r#""do":"close_incident","incident":3"#,
@@ -33,11 +33,11 @@ fn a_command_without_its_game_is_refused() {
         ),
         (
             r#""do":"set_players","white":"A","game":"g""#,
-            "neither board-1 nor the journal has a game g",
+            "the game g is neither on board-1 nor in the journal",
         ),
         (
             r#""do":"set_time_control","time_control":"soon""#,
-            "in the time control \"soon\"",
+            "time control \"soon\"",
         ),
     ] {
         let answer = table.command(command);
@@ -117,19 +117,19 @@ fn a_result_must_make_sense() {
     for (command, error) in [
         (
             r#""result":"2-0""#,
-            "\"2-0\" is no result: 1-0, 0-1, 1/2-1/2, 0-0, 1/2-0, 0-1/2, a forfeit as in +/-, or *",
+            "\"2-0\" is not a result; expected 1-0, 0-1, 1/2-1/2, 0-0, 1/2-0, 0-1/2, a forfeit as in +/-, or *",
         ),
         (
             r#""result":"1-0","reason":"boredom""#,
-            "\"boredom\" is no reason that a game ends for: resignation,",
+            "\"boredom\" is not a reason for the end of a game; expected one of resignation,",
         ),
         (
             r#""result":"1-0","reason":"agreement""#,
-            "agreement does not go with the result 1-0",
+            "the reason agreement does not fit the result 1-0",
         ),
         (
             r#""result":"1-0","reason":"void""#,
-            "void does not go with the result 1-0",
+            "the reason void does not fit the result 1-0",
         ),
         (r#""result":"*""#, "a game is being played on board-1"),
     ] {
@@ -163,8 +163,7 @@ fn a_resignation_against_a_bare_king_is_a_draw() {
         let mut table = Table::of(fen, rules(edition, Mode::Standard, true));
         table.plays("e4");
         let note = table.command(r#""do":"set_result","result":"0-1","reason":"resignation""#);
-        let expected = "a draw: Black cannot mate by any series of legal moves (Art. 5.1.2): the pieces do not suffice, \
-            wherever they stand";
+        let expected = "a draw: Black cannot mate by any series of legal moves (Art. 5.1.2): the pieces do not suffice in any position";
         assert_eq!(
             note,
             if edition == Edition::Fide2023 {
@@ -229,19 +228,13 @@ fn moves_are_corrected_from_the_first_wrong_one() {
     for (command, error) in [
         (
             r#""moves":["e4","e5","Nf6"]"#,
-            "\"Nf6\", ply 3, is no legal move in ",
+            "\"Nf6\", ply 3, is not a legal move in ",
         ),
-        (
-            r#""from":9,"moves":[]"#,
-            "the game has 6 plies: the moves cannot go on from ply 9",
-        ),
-        (
-            r#""from":0,"moves":[]"#,
-            "the game has 6 plies: the moves cannot go on from ply 0",
-        ),
+        (r#""from":9,"moves":[]"#, "the game has 6 plies: moves from ply 9"),
+        (r#""from":0,"moves":[]"#, "the game has 6 plies: moves from ply 0"),
         (
             r#""from":6,"moves":["Be7"]"#,
-            "nothing to be changed: the game has these moves",
+            "nothing to change: the game already has these moves",
         ),
     ] {
         let answer = table.command(&format!(r#""do":"correct_moves",{command}"#));
@@ -295,9 +288,12 @@ fn a_position_that_never_stood_is_played_on_from() {
     table.plays("Qh5+ g6");
     assert_eq!(table.published(), [format!("arbiter: {fen}")]);
     for (fen, why) in [
-        ("rnbqkbnr", "it is no FEN"),
+        ("rnbqkbnr", "it is not a FEN"),
         ("4k3/8/8/8/8/8/8/4K2Q b - - 0 1", ""),
-        ("4k2Q/8/8/8/8/8/8/4K3 w - - 0 1", "no legal play leads to it"),
+        (
+            "4k2Q/8/8/8/8/8/8/4K3 w - - 0 1",
+            "no legal play leads to this position",
+        ),
     ] {
         let answer = table.command(&format!(r#""do":"set_position","fen":"{fen}""#));
         assert!(answer.ends_with(why), "{answer}");
@@ -345,7 +341,7 @@ fn the_last_game_can_be_changed_until_the_next_game_begins() {
     assert!(game.ends_with("board-1-2"), "{game}");
     let answer = table.command(r#""do":"set_result","result":"0-1","game":"2026-09-09-board-1-1""#);
     assert!(
-        answer.starts_with("neither board-1 nor the journal has a game"),
+        answer.contains("is neither on board-1 nor in the journal"),
         "{answer}"
     );
 }
@@ -421,12 +417,12 @@ fn the_mode_that_follows_from_a_time_control_is_told() {
     table.referee.regulations.mode_is_named = true;
     assert_eq!(
         set(&mut table, "15+10"),
-        "read as 15+10: by its time it is rapid, but blitz was named for this board, and that stays"
+        "read as 15+10: its time means rapid, but blitz is configured for this board and stays in force"
     );
     assert_eq!(table.referee.regulations.rules.mode, Mode::Blitz);
     assert_eq!(
         set(&mut table, "90/30"),
-        "\"90/30\" can be read in several ways; write what is meant: \"90 min, 30 s from move 1\", \"90 min/30 moves\""
+        "\"90/30\" is ambiguous; write one of \"90 min, 30 s from move 1\", \"90 min/30 moves\""
     );
     table.referee.regulations.language = Language::German;
     assert!(set(&mut table, "40/90").starts_with("\"40/90\" lässt mehrere Lesarten zu"));
@@ -441,19 +437,19 @@ fn points_that_do_not_come_to_one_are_the_arbiters_decision() {
             Edition::Fide2023,
             "0-0",
             "conduct",
-            "both players lose: where both break the rules of conduct, the game is lost by both (Art. 11.8)",
+            "both players lose: if both break the rules of conduct, both lose the game (Art. 11.8)",
         ),
         (
             Edition::Fide2023,
             "½-0",
             "conduct",
-            "Black loses; the score of White is yours to decide (Art. 11.7, 12.9.6)",
+            "Black loses; you decide the score of White (Art. 11.7, 12.9.6)",
         ),
         (
             Edition::Fide1997,
             "0 : 1/2",
             "arbiter",
-            "White loses; the score of Black is yours to decide (Art. 12.7, 13.4)",
+            "White loses; you decide the score of Black (Art. 12.7, 13.4)",
         ),
         (
             Edition::Fide2023,
@@ -465,7 +461,7 @@ fn points_that_do_not_come_to_one_are_the_arbiters_decision() {
             Edition::Fide2023,
             "0-1",
             "conduct",
-            "White loses; the score of Black is yours to decide (Art. 11.7, 12.9.6)",
+            "White loses; you decide the score of Black (Art. 11.7, 12.9.6)",
         ),
         (Edition::Fide2023, "0-1 forfeit", "default", ""),
     ] {
@@ -486,13 +482,13 @@ fn points_that_do_not_come_to_one_are_the_arbiters_decision() {
         let command = format!(r#""do":"set_result","result":"{result}","reason":"{reason}""#);
         let answer = table.command(&command);
         assert!(
-            answer.starts_with(&format!("{reason} does not go with")),
+            answer.starts_with(&format!("the reason {reason} does not fit")),
             "{answer}"
         );
     }
     for result in ["+/+", "½-½ forfeit", "1/4-3/4", ""] {
         let answer = table.command(&format!(r#""do":"set_result","result":"{result}""#));
-        assert!(answer.contains("is no result: "), "{answer}");
+        assert!(answer.contains("is not a result; expected "), "{answer}");
     }
     table.command(r#""do":"set_result","result":"- - +""#);
     assert_eq!(table.published(), ["0-1 default by arbiter"]);
@@ -592,7 +588,7 @@ fn an_earlier_game_is_corrected_like_the_last_one() {
     let unknown = format!(r#""do":"set_result","result":"0-1","reason":"resignation","game":"{id}""#);
     assert_eq!(
         table.command(&unknown),
-        format!("neither board-1 nor the journal has a game {id}")
+        format!("the game {id} is neither on board-1 nor in the journal")
     );
     for (fields, published) in [
         (r#""do":"set_result","result":"0-1""#, "arbiter: 0-1 arbiter"),
@@ -743,8 +739,8 @@ fn a_corrected_name_keeps_the_person() {
     let note = table.command(r#""do":"set_players","white":"Adler, Jonas-Paul""#);
     assert_eq!(
         note,
-        "taken for a correction of the name Adler, Jonas: title, rating, FIDE id, federation and team of White stay as they were. \
-         For another player, send white_player with what is known of them, or null"
+        "treated as a correction of the name Adler, Jonas: title, rating, FIDE id, federation and team of White stay as they were. \
+         For another player, send white_player with the known data, or null"
     );
     let players = table
         .referee

@@ -195,7 +195,11 @@ fn a_device_that_talks_nonsense_is_no_board() {
         world.disturb(&NONSENSE);
         world.run(100);
     }
-    assert!(reason(&world).contains("makes no sense"), "{}", reason(&world));
+    assert!(
+        reason(&world).contains("is not that of a board"),
+        "{}",
+        reason(&world)
+    );
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl IntoResponse for Refusal {
             Self::NoBeginning => (
                 StatusCode::NOT_FOUND,
                 "no_beginning",
-                "the game has no beginning in the journal".to_owned(),
+                "the beginning of the game is not in the journal".to_owned(),
             ),
             Self::Nonsense(what) => (StatusCode::BAD_REQUEST, "nonsense", what.to_owned()),
             Self::Unrecorded(why) => {
@@ -65,7 +65,7 @@ impl IntoResponse for Refusal {
             }
             Self::Damaged(error) => (StatusCode::NOT_FOUND, "damaged", format!("{error:#}")),
             Self::Failed(error) => {
-                tracing::warn!("[desk]: a past game cannot be shown: {error:#}");
+                tracing::warn!("[desk]: cannot show a past game: {error:#}");
                 (StatusCode::SERVICE_UNAVAILABLE, "failed", format!("{error:#}"))
             }
         };

@@ -57,7 +57,7 @@ impl Search {
             "" => None,
             date => Some(
                 date.parse()
-                    .map_err(|_| Refusal::Nonsense("a date is like 2026-11-21"))?,
+                    .map_err(|_| Refusal::Nonsense("expected a date such as 2026-11-21"))?,
             ),
         };
         let round: Option<u32> = match self.round.trim() {
@@ -65,7 +65,7 @@ impl Search {
             round => Some(
                 round
                     .parse()
-                    .map_err(|_| Refusal::Nonsense("a round has a number"))?,
+                    .map_err(|_| Refusal::Nonsense("expected the number of a round"))?,
             ),
         };
         let zone = local_zone();

@@ -41,7 +41,7 @@ fn what_is_too_much_is_cut_and_told() {
     assert_eq!(text.games.len(), 100);
     assert_eq!(
         text.problems,
-        ["Lichess takes 100 games of a round: the last 20 are not there"]
+        ["Lichess accepts at most 100 games in a round: the last 20 are left out"]
     );
     assert_eq!(text.text.matches("[Event ").count(), 100);
     let long = ROUND.replace("1... e5", &"1... e5 {[%emt 0:00:05]} ".repeat(10_000));

@@ -58,27 +58,28 @@ struct Subscribe {
 /// Why a call fails; the words are for people at the client.
 #[derive(Debug, Error)]
 enum Wrong {
-    #[error("this is no call: {0}")]
+    #[error("not a call: {0}")]
     NoCall(String),
-    #[error("there is no call {0:?}; there are eboards, sources, subscribe, unsubscribe and call")]
+    #[error("unknown call {0:?}; expected eboards, sources, subscribe, unsubscribe or call")]
     UnknownCall(String),
-    #[error("there is no feed {0:?}; there is eboardevent")]
+    #[error("unknown feed {0:?}; expected eboardevent")]
     UnknownFeed(String),
     #[error("no such board: {0}")]
     NoBoard(String),
     #[error("no such feed: {0}")]
     NoFeed(Value),
-    #[error("there is no method {0:?}; there are setup and flip")]
+    #[error("unknown method {0:?}; expected setup or flip")]
     UnknownMethod(String),
     #[error("{call}: {reason}")]
     Param { call: String, reason: String },
-    #[error("{0:?} is no position")]
+    #[error("{0:?} is not a position")]
     NoPosition(String),
     #[error(
-        "this position is not in the game on the board, and kiebitz is not set to begin another one: `setup = true` under [livechess] allows that"
+        "this position is not in the game on the board, and kiebitz may not begin another game: set `setup = \
+         true` under [livechess] to allow that"
     )]
     Watching,
-    #[error("a connection has at most {MAX_FEEDS} feeds")]
+    #[error("a connection can have at most {MAX_FEEDS} feeds")]
     TooMany,
     #[error("{0}")]
     Refused(String),
@@ -150,7 +151,7 @@ impl LiveChess {
         let serial = param.get("serialnr").and_then(Value::as_str);
         let serial = serial.ok_or_else(|| Wrong::Param {
             call: "subscribe".to_owned(),
-            reason: "\"serialnr\" is missing, or is no text".to_owned(),
+            reason: "\"serialnr\" is missing or not a string".to_owned(),
         })?;
         if self.named(serial).is_none() {
             return Err(Wrong::NoBoard(serial.to_owned()));
@@ -193,7 +194,7 @@ impl LiveChess {
                 let flip = method.param.get("flip").and_then(Value::as_bool);
                 let flip = flip.ok_or_else(|| Wrong::Param {
                     call: "flip".to_owned(),
-                    reason: "\"flip\" is missing, or is neither true nor false".to_owned(),
+                    reason: "\"flip\" is missing or not a boolean".to_owned(),
                 })?;
                 if let Some(seen) = self.boards.get_mut(&name) {
                     seen.flipped = flip;
@@ -216,7 +217,7 @@ impl LiveChess {
         let fen = method.param.get("fen").and_then(Value::as_str);
         let fen = fen.ok_or_else(|| Wrong::Param {
             call: "setup".to_owned(),
-            reason: "\"fen\" is missing, or is no text".to_owned(),
+            reason: "\"fen\" is missing or not a string".to_owned(),
         })?;
         let position = Position::read(fen).ok_or_else(|| Wrong::NoPosition(fen.to_owned()))?;
         let board = self.boards.get(&name);

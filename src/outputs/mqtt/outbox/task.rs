@@ -57,15 +57,16 @@ impl TooLarge {
         }
         let topic = &*message.topic;
         let left = match message.delivery {
-            Delivery::Event { .. } => "that event is in the journal alone",
-            Delivery::Retained => "what it retains there stays as it was",
+            Delivery::Event { .. } => "the event is only in the journal",
+            Delivery::Retained => "the retained message there is out of date",
             Delivery::Answer { .. } => "the command is not answered",
         };
         error!(
             topic,
             bytes,
             limit,
-            "a message to {topic} has {bytes} bytes, and the broker takes {limit} at most: {left}; raise the broker's limit (max_packet_size of mosquitto)"
+            "a message to {topic} has {bytes} bytes, but the broker accepts at most {limit}: {left}; raise the \
+             broker's limit (max_packet_size of mosquitto)"
         );
     }
 }
@@ -159,7 +160,9 @@ impl OutboxTask {
     fn warn_of_exposed_files(&self) {
         for file in self.config.exposed_files() {
             let file = file.display();
-            warn!("everyone on this computer may read {file}, which is secret: chmod 640 {file}");
+            warn!(
+                "{file} contains a secret and is readable by every user of this computer: run `chmod 640 {file}`"
+            );
         }
     }
 
@@ -177,7 +180,7 @@ impl OutboxTask {
         let broker = self.config.broker();
         if is_news {
             let queued = self.stock.queue().len();
-            warn!(broker, %reason, queued, "no connection to the MQTT broker at {broker}: {reason}; will try again");
+            warn!(broker, %reason, queued, "no connection to the MQTT broker at {broker}: {reason}; retrying");
         } else {
             debug!(broker, %reason, attempt = failed, ?pause, "no connection to the MQTT broker at {broker}: {reason}");
         }
@@ -202,7 +205,9 @@ impl OutboxTask {
         if self.dialect == Dialect::Four && !core::mem::replace(&mut self.is_old, true) {
             warn!(
                 broker,
-                "the MQTT broker {broker} speaks 3.1.1 alone: events that are not kept yet do not say so, and answers to commands go to boards/BOARD/answer; mosquitto speaks MQTT 5 since version 1.6"
+                "the MQTT broker {broker} speaks only MQTT 3.1.1: events that are not stored yet are not \
+                 marked, and answers to commands go to boards/BOARD/answer; mosquitto speaks MQTT 5 since \
+                 version 1.6"
             );
         }
         let greeting = (!stopping).then(|| self.greeting());
@@ -262,13 +267,13 @@ impl OutboxTask {
         if messages > 0 {
             warn!(
                 messages,
-                "stopped before the broker had everything: {messages} messages are left"
+                "stopped before the MQTT broker had everything: {messages} messages are left"
             );
         }
         if boards > 0 {
             warn!(
                 boards,
-                "stopped before the broker had everything: more events of {boards} boards are left"
+                "stopped before the MQTT broker had everything: more events of {boards} boards are left"
             );
         }
         self.report(ConnectionState::Stopped);
@@ -292,7 +297,7 @@ impl OutboxTask {
             Handed::Messages(messages) => {
                 messages.into_iter().for_each(|message| self.stock.push(message));
                 if behind == 0 && self.stock.behind() > 0 {
-                    info!("more events wait for the MQTT broker than there is room for; they are read later");
+                    info!("the queue for the MQTT broker is full; later events are read from the journal");
                 }
             }
             Handed::Behind {
@@ -327,8 +332,7 @@ impl OutboxTask {
                     let (board, after) = (&*page.board, page.after);
                     warn!(
                         board,
-                        after,
-                        "the events of {board} after {after} are not there to be read yet; will try again"
+                        after, "the events of {board} after {after} cannot be read yet; retrying"
                     );
                 }
             }
@@ -371,7 +375,10 @@ impl OutboxTask {
     fn refused(&mut self, ticket: Ticket, reason: &str) {
         if let Some(message) = self.acknowledge(ticket) {
             let topic = &*message.topic;
-            error!(topic, reason, "the broker refuses a message to {topic}: {reason}");
+            error!(
+                topic,
+                reason, "the MQTT broker rejects a message to {topic}: {reason}"
+            );
         }
     }
 
@@ -381,7 +388,7 @@ impl OutboxTask {
             let board = command.board;
             warn!(
                 board,
-                "more commands come for {board} than can be carried out; this one is not answered"
+                "too many commands for {board}: this one is dropped without an answer"
             );
         }
     }
@@ -391,7 +398,7 @@ impl OutboxTask {
         error!(
             topic,
             reason,
-            "the broker lets kiebitz have no commands ({reason}): its user needs the right to read {topic}"
+            "the MQTT broker delivers no commands to kiebitz ({reason}): give its user the right to read {topic}"
         );
     }
 

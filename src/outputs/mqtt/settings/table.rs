@@ -98,7 +98,10 @@ fn with_login(
             return Err(Wrong::new(user.span(), "the user's name is empty"));
         }
         if broker.user().is_some() {
-            return Err(Wrong::new(user.span(), "there is a user in `url` already"));
+            return Err(Wrong::new(
+                user.span(),
+                "`url` already contains a user: remove one of the two",
+            ));
         }
         broker = broker.with_user(user.get_ref());
     }
@@ -106,10 +109,13 @@ fn with_login(
         return Ok(broker);
     };
     if broker.has_password() {
-        return Err(Wrong::new(span, "there is a password in `url` already"));
+        return Err(Wrong::new(
+            span,
+            "`url` already contains a password: remove one of the two",
+        ));
     }
     if broker.user().is_none() {
-        return Err(Wrong::new(span, "whose password is this? `user` is missing"));
+        return Err(Wrong::new(span, "a password needs a user: `user` is missing"));
     }
     Ok(broker.with_password_file(&path))
 }
@@ -124,7 +130,7 @@ fn with_certificates(
     if let Some(Place { span, .. }) = any
         && !broker.is_encrypted()
     {
-        let message = "certificates are for encrypted connections: `url` must begin with mqtts://";
+        let message = "certificates are only for encrypted connections: `url` must begin with mqtts://";
         return Err(Wrong::new(span.clone(), message));
     }
     if let Some(Place { path, .. }) = ca_file {

@@ -18,7 +18,7 @@ pub struct Reading {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unread {
     /// It is not a move in any position.
-    #[error("\"{text}\" is no move in {language} notation ({letters})")]
+    #[error("\"{text}\" is not a move in {language} notation ({letters})")]
     NoMove {
         /// The text.
         text: String,
@@ -28,13 +28,13 @@ pub enum Unread {
         letters: String,
     },
     /// No legal move of the position is it.
-    #[error("\"{text}\" is no legal move in this position")]
+    #[error("\"{text}\" is not a legal move in this position")]
     Illegal {
         /// The text.
         text: String,
     },
     /// Several legal moves are.
-    #[error("\"{text}\" may be {}", moves.join(" or "))]
+    #[error("\"{text}\" is ambiguous: {}", moves.join(" or "))]
     Ambiguous {
         /// The text.
         text: String,

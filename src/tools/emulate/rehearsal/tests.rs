@@ -138,7 +138,7 @@ fn a_fault_that_is_typed_counts_from_then() {
         [
             "silent",
             "e4 is dead",
-            "there is no such board; the last is board-1",
+            "there is no such board; the last board is board-1",
             "heard again",
             "garbage on its line"
         ]

@@ -83,7 +83,7 @@ fn a_folder_of_recordings_is_replayed_as_one() {
     let refused = left.run(&["replay", none.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(errors.contains("there is nothing in"), "{errors}");
+    assert!(errors.contains("contains no recordings"), "{errors}");
     std::fs::remove_dir_all(folder).unwrap();
     let refused = left.run(&["rebuild"]);
     assert_eq!(refused.status.code(), Some(1));
@@ -97,13 +97,13 @@ fn rebuild_says_what_it_does_and_does_nothing_in_a_dry_run() {
     left.change("DELETE FROM event WHERE seq BETWEEN 20 AND 40");
     left.change("UPDATE event SET payload = replace(payload, '\"v\":1', '\"v\":1,\"w\":1') WHERE board = 'board-2' AND seq = 50");
     let before = left.has();
-    let words = "board-2: nothing was filled in; its recording gives another event 50 than the journal has; missing: 20-40\n";
+    let words = "board-2: nothing was filled in; event 50 differs between the recording and the journal; missing: 20-40\n";
     let dry = left.printed(&["rebuild", "--dry-run"]);
     assert!(left.has() == before);
     assert!(!left.directory.path().join("journal.rehearsal").exists());
     assert!(dry.starts_with("the recordings begin at 2026-11-21T"), "{dry}");
     assert!(
-        dry.contains("board-1: 21 events would be filled in; no number is missing\n"),
+        dry.contains("board-1: 21 events would be filled in; no event is missing\n"),
         "{dry}"
     );
     assert!(
@@ -112,7 +112,7 @@ fn rebuild_says_what_it_does_and_does_nothing_in_a_dry_run() {
     );
     let done = left.printed(&["rebuild"]);
     assert!(
-        done.contains("board-1: 21 events were filled in; no number is missing\n"),
+        done.contains("board-1: 21 events were filled in; no event is missing\n"),
         "{done}"
     );
     assert!(done.contains(words), "{done}");
@@ -120,7 +120,7 @@ fn rebuild_says_what_it_does_and_does_nothing_in_a_dry_run() {
     assert!(has["board-1"] == left.had["board-1"] && has["board-2"] == before["board-2"]);
     let again = left.printed(&["rebuild"]);
     assert!(
-        again.contains("board-1: nothing was filled in; no number is missing\n"),
+        again.contains("board-1: nothing was filled in; no event is missing\n"),
         "{again}"
     );
 }
@@ -136,7 +136,7 @@ fn a_daemon_that_runs_is_not_disturbed() {
         assert_eq!(refused.status.code(), Some(1));
         let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(
-            errors.contains("another kiebitz has") && errors.contains("process"),
+            errors.contains("another kiebitz is using") && errors.contains("process"),
             "{errors}"
         );
     }
@@ -279,7 +279,7 @@ fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
     let done = left.run(&["rebuild"]);
     let errors = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(
-        errors.contains("is damaged") && errors.contains("events of it are in a new one"),
+        errors.contains("is damaged") && errors.contains("events were copied into a new journal"),
         "{errors}"
     );
     assert!(left.has() == left.had);

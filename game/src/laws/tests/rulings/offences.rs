@@ -328,7 +328,7 @@ fn touched_piece_is_never_more_than_a_hint() {
     let now = rules(Edition::Fide2023, Play::S).advise(&touch(&["e3", "e4"]), WHITE);
     assert_eq!(now.article, "4.3.1, 4.8");
     assert!(
-        english(&now).ends_with("this was due: e3, e4."),
+        english(&now).ends_with("the player had to play e3, e4."),
         "{}",
         english(&now)
     );

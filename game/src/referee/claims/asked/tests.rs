@@ -183,7 +183,7 @@ fn a_claim_with_a_fault_of_form_is_told_as_that() {
     );
     assert_eq!(
         table.command(r#""do":"decide_claim","ruling":"postpone""#),
-        "only a claim of a draw in the last two minutes can be postponed: accept or reject"
+        "only a claim of a draw in the last two minutes can be postponed: accept or reject this claim"
     );
     assert_eq!(
         table.command(r#""do":"decide_claim","ruling":"accept","incident":99"#),
@@ -308,10 +308,7 @@ fn what_speaks_against_a_two_minute_claim_is_said() {
     );
     assert!(!early.contains("Make sure"), "{early}");
     let increment = claimed("90+30", 83, Some(false), Mode::Standard);
-    assert!(
-        increment.contains("Moves bring time in this period"),
-        "{increment}"
-    );
+    assert!(increment.contains("Moves add time in this period"), "{increment}");
     assert!(
         increment.contains("has announced that these rules do not apply"),
         "{increment}"
@@ -323,10 +320,7 @@ fn what_speaks_against_a_two_minute_claim_is_said() {
     let mut table = Table::new(Edition::Fide2023);
     table.plays("e4 e5");
     let unknown = table.command(r#""do":"claim","kind":"quickplay","color":"black""#);
-    assert!(
-        unknown.contains("What the clock shows is not known here"),
-        "{unknown}"
-    );
+    assert!(unknown.contains("The clock reading is not known"), "{unknown}");
     assert!(
         unknown.contains("Black does not have the move, which the claim requires."),
         "{unknown}"

@@ -203,7 +203,7 @@ fn a_pairing_file_does_not_overrule_that_colours_are_reversed() {
         let more = r#","white_player":{"rating":2000},"by":"pairings""#;
         assert_eq!(
             table.command(&names("A", "B", more)),
-            "an arbiter has said that the players have each other's pieces: White and Black stay as they are"
+            "according to an arbiter, the players have each other's pieces: White and Black stay as they are"
         );
         assert_eq!(reports(&mut table, "colors_reversed"), [""; 0]);
         let players = table.referee.game.as_ref().and_then(|game| game.players.clone());

@@ -320,7 +320,7 @@ fn the_arbiter_says_when_the_round_begins() {
     let begins = crate::events::time_text(at(&table, 25 * 3600));
     assert_eq!(
         table.command(&format!(r#""do":"start_round","begins":"{begins}""#)),
-        format!("a round is told of within a day of its beginning; {begins} is further off")
+        format!("the start of a round must be within a day from now; {begins} is not")
     );
     assert_eq!(table.command(r#""do":"start_round""#), "");
     assert_eq!(late(&mut table), ["-passed"]);
