@@ -419,7 +419,7 @@ impl Desk {
         let boards = || touched.iter().filter_map(|name| self.hall.board(name));
         feeds.take(now, events);
         for board in boards() {
-            let view = BoardView::new(board.tracker(), None, None).later_by(board.ahead());
+            let view = BoardView::of(board);
             feeds.take_clock(now, board.name(), ClockPicture::new(view.clock));
         }
     }

@@ -86,9 +86,7 @@ impl Connection {
                 messages.extend(publisher.announce(system_time::wall_time(), boards, None));
             }
             let events = said.iter().map(|said| &said.event);
-            let view = BoardView::new(board.tracker(), board.version(), board.battery());
-            let view = view.later_by(board.ahead());
-            messages.extend(publisher.project(now, name, events, view));
+            messages.extend(publisher.project(now, name, events, BoardView::of(board)));
         }
         self.hand_over(messages.clone()).await?;
         Ok(messages)
