@@ -30,7 +30,7 @@ mod reload;
 mod resend;
 #[cfg(test)]
 mod same_after_restart;
-pub(crate) mod sights;
+mod sights;
 mod situation;
 mod start;
 mod storage;

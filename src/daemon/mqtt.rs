@@ -133,7 +133,7 @@ impl Mqtt {
         for name in touched {
             let Some(board) = hall.board(name) else { continue };
             if self.add(name) {
-                let view = BoardView::new(board).at_table(pairings.table(name));
+                let view = BoardView::of(board).at_table(pairings.table(name));
                 messages.extend(self.publisher.project(now, name, events, view));
             }
         }

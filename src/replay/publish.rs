@@ -86,7 +86,7 @@ impl Connection {
                 messages.extend(publisher.announce(system_time::wall_time(), boards, None));
             }
             let events = said.iter().map(|said| &said.event);
-            messages.extend(publisher.project(now, name, events, BoardView::new(board)));
+            messages.extend(publisher.project(now, name, events, BoardView::of(board)));
         }
         self.hand_over(messages.clone()).await?;
         Ok(messages)

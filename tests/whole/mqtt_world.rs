@@ -39,7 +39,7 @@ pub(crate) fn replayed_game() -> Vec<Vec<Message>> {
             let topics = Prefix::live().board("board-1").expect("a name");
             Projection::new(&topics, board.name(), "replay", "pi")
         });
-        let messages = projection.project(now, &events, BoardView::new(board));
+        let messages = projection.project(now, &events, BoardView::of(board));
         if !messages.is_empty() {
             steps.push(messages);
         }

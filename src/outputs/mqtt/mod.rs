@@ -40,11 +40,13 @@ pub use inlet::{Received, Reply};
 pub use message::{Delivery, MediaType, Message};
 pub use outbox::{ConnectionState, Delivered, Outbox, OutboxTask, Progress};
 pub use payload::{DaemonHealth, DeliveryState, Disk, Keeping, Machine, StorageState};
-pub use projection::{BoardView, Projection};
+pub use projection::Projection;
 pub use publisher::Publisher;
 pub use settings::MqttConfig;
 pub use topics::{BoardTopics, BriefTopics, Prefix, TopicError, is_level_of};
 pub use url::UrlError;
+
+pub use crate::outputs::shared::sight::BoardView;
 
 pub(crate) use login::is_open_to_all;
 pub(crate) use settings::{MqttTable, host_name, mqtt};

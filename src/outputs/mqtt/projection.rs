@@ -3,16 +3,13 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use kiebitz_game::clock::ClockFace;
 use kiebitz_game::command::Announced;
 use kiebitz_game::events::incidents::Incidents;
 use kiebitz_game::events::record::{GameRecord, Games};
 use kiebitz_game::events::{EndReason, Event, EventKind, Flag, Incident, color, version_text};
-use kiebitz_game::hall::Board;
-use kiebitz_game::position::Orientation;
 use kiebitz_hardware::Timestamp;
 use serde_json::Value;
-use shakmaty::{Bitboard, ByColor, Color};
+use shakmaty::{ByColor, Color};
 
 use super::brief::Brief;
 use super::health::{Health, HealthPicture, LineHealth};
@@ -22,25 +19,7 @@ use super::public::PublicProjection;
 use super::topics::BoardTopics;
 use crate::clock::ClockPicture;
 use crate::outputs::pgn::pgn;
-
-/// What stands on a board and its clock at a moment.
-#[derive(Debug, Clone, Copy)]
-pub struct BoardView<'a> {
-    /// What the sensors show.
-    pub placement: &'a shakmaty::Board,
-    /// The placement after the last ply published, and the squares that differ from it.
-    pub expected: Option<(&'a shakmaty::Board, Bitboard)>,
-    /// What the clock shows.
-    pub clock: Option<ClockFace>,
-    /// How White sits.
-    pub orientation: Option<Orientation>,
-    /// Version of the board's firmware, major and minor number. A board on a bus gives it after it has connected.
-    pub version: Option<(u8, u8)>,
-    /// Charge of the board's own battery in percent.
-    pub battery: Option<u8>,
-    /// The table that it stands at.
-    pub table: Option<u32>,
-}
+use crate::outputs::shared::sight::BoardView;
 
 /// Turns what happens on one board into messages: every event in order, and after the events the full pictures that
 /// they changed.
@@ -401,29 +380,6 @@ fn lost_on_time(incidents: &Incidents, game: Option<&GameRecord>) -> Option<Flag
         lost[player] = true;
     }
     Flag::of(lost)
-}
-
-impl<'a> BoardView<'a> {
-    /// The view of a board, without its table.
-    #[must_use]
-    pub fn new(board: &'a Board) -> Self {
-        Self {
-            placement: board.placement(),
-            expected: board.expected(),
-            clock: board.clock(),
-            orientation: board.orientation(),
-            version: board.version(),
-            battery: board.battery(),
-            table: None,
-        }
-    }
-
-    /// The same at a table.
-    #[must_use]
-    pub const fn at_table(mut self, table: Option<u32>) -> Self {
-        self.table = table;
-        self
-    }
 }
 
 #[cfg(test)]

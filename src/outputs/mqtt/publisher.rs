@@ -14,10 +14,11 @@ use super::health::LineHealth;
 use super::home_assistant;
 use super::message::Message;
 use super::payload::{DaemonHealth, DaemonState, Dated};
-use super::projection::{BoardView, Projection};
+use super::projection::Projection;
 use super::round::Round;
 use super::settings::MqttConfig;
 use super::topics::{Prefix, TopicError};
+use crate::outputs::shared::sight::BoardView;
 
 /// Turns the events of the boards of one stream into messages: a [`Projection`] for each board, and the daemon's own state.
 ///

@@ -1,10 +1,30 @@
-//! How a board is at a moment, for those in the hall.
+//! How a board is at a moment: what MQTT publishes of it, and what those in the hall see.
 
-use kiebitz_game::clock::Side;
-use kiebitz_game::position::Seen;
-use shakmaty::Board;
+use kiebitz_game::clock::{ClockFace, Side};
+use kiebitz_game::hall;
+use kiebitz_game::position::{Orientation, Seen};
+use shakmaty::{Bitboard, Board};
 
 use crate::clock::ClockPicture;
+
+/// What stands on a board and its clock at a moment.
+#[derive(Debug, Clone, Copy)]
+pub struct BoardView<'a> {
+    /// What the sensors show.
+    pub placement: &'a Board,
+    /// The placement after the last ply published, and the squares that differ from it.
+    pub expected: Option<(&'a Board, Bitboard)>,
+    /// What the clock shows.
+    pub clock: Option<ClockFace>,
+    /// How White sits.
+    pub orientation: Option<Orientation>,
+    /// Version of the board's firmware, major and minor number. A board on a bus gives it after it has connected.
+    pub version: Option<(u8, u8)>,
+    /// Charge of the board's own battery in percent.
+    pub battery: Option<u8>,
+    /// The table that it stands at.
+    pub table: Option<u32>,
+}
 
 /// How a board is at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +68,55 @@ pub(crate) struct Levers {
     pub(crate) white: Option<Side>,
 }
 
+impl<'a> BoardView<'a> {
+    /// The view of a board, without its table.
+    #[must_use]
+    pub fn of(board: &'a hall::Board) -> Self {
+        Self {
+            placement: board.placement(),
+            expected: board.expected(),
+            clock: board.clock(),
+            orientation: board.orientation(),
+            version: board.version(),
+            battery: board.battery(),
+            table: None,
+        }
+    }
+
+    /// The same at a table.
+    #[must_use]
+    pub const fn at_table(mut self, table: Option<u32>) -> Self {
+        self.table = table;
+        self
+    }
+}
+
 impl Sight {
+    /// Of a board of the hall, without what only the hall knows.
+    pub(crate) fn of(board: &hall::Board, table: Option<u32>, seen: Seen) -> Self {
+        let view = BoardView::of(board);
+        let connected = board.is_connected();
+        Self {
+            name: board.name().to_owned(),
+            serial: board.serial().map(str::to_owned),
+            same_number: Vec::new(),
+            port: board.port().to_owned(),
+            table,
+            connected,
+            away: None,
+            forgotten: board.is_forgotten(),
+            battery: view.battery,
+            placement: view.placement.clone(),
+            expected: view.expected.map(|(expected, _)| expected.clone()),
+            clock: ClockPicture::new(view.clock.filter(|_| connected)),
+            levers: Levers {
+                up: board.lever_up().filter(|_| connected),
+                white: board.white_side(),
+            },
+            seen,
+        }
+    }
+
     /// Whether somebody who was told of this has to be told of another one.
     pub(crate) fn differs(&self, other: &Self) -> bool {
         let same_but_clock = Self {

@@ -9,12 +9,12 @@ use super::part::Part;
 use {
     crate::clock::ClockPicture,
     crate::config::{self, Config, Publish},
-    crate::daemon::sights::sight,
     crate::journal::Journal,
     crate::kept::Archive,
     crate::outputs::broadcast::EventFacts,
     crate::outputs::desk::{InHall, Role, user_line},
     crate::outputs::feeds::Feeds,
+    crate::outputs::shared::sight::Sight,
     crate::outputs::shared::to_hall::{Setup, ToHall},
     crate::system_time::wall_time,
     anyhow::Context,
@@ -168,7 +168,7 @@ impl Pages {
             as_of: Some(now),
             ..ClockPicture::new(board.clock())
         };
-        let mut sight = sight(board, None, Seen::default());
+        let mut sight = Sight::of(board, None, Seen::default());
         (sight.name, sight.clock) = (part.name.clone(), clock);
         // It would be gone when its recording ends.
         sight.connected = true;
