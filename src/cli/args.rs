@@ -19,7 +19,7 @@ use crate::feeds::Role;
 use crate::laws::{Edition, IncidentKind, Language, Mode, TimeControl};
 use crate::output::mqtt::Prefix;
 use crate::system_time::Speed;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "emulator"))]
 use crate::tools::emulate::{Fault, Hands, Share};
 
 /// Watch chess games on electronic boards: moves, clocks and irregularities, live over MQTT
@@ -53,7 +53,7 @@ pub(super) enum Command {
     #[cfg(target_os = "linux")]
     CheckConfig(CheckConfigArguments),
     Demo(DemoArguments),
-    #[cfg(unix)]
+    #[cfg(all(unix, feature = "emulator"))]
     Emulate(EmulateArguments),
     Event(EventArguments),
     Export(ExportArguments),
@@ -216,7 +216,7 @@ pub(super) struct DemoArguments {
 }
 
 /// Emulate boards and clocks on pseudo-terminals, for rehearsals without hardware
-#[cfg(unix)]
+#[cfg(all(unix, feature = "emulator"))]
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::EMULATE)]
 pub(super) struct EmulateArguments {
@@ -562,7 +562,7 @@ const INSTEAD_OF_PAGE: &str = "Print instead of an HTML page";
 const PRINTED: &str = "Print instead of the score sheet";
 const PLAYED: &str = "What is played";
 const PUBLISHED: &str = "MQTT";
-#[cfg(unix)]
+#[cfg(all(unix, feature = "emulator"))]
 const FAULTS: &str = "Faults";
 
 fn game_result() -> impl TypedValueParser<Value = GameResult> {

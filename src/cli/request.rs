@@ -15,7 +15,7 @@ use crate::output::mqtt::MqttConfig;
 use crate::output::notation::Letters;
 use crate::system_time::Speed;
 use crate::tools::demo::Demo;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "emulator"))]
 use crate::tools::emulate::Emulation;
 #[cfg(target_os = "linux")]
 use crate::tools::{boards, record::Recording};
@@ -30,7 +30,7 @@ pub(super) enum Request {
     #[cfg(target_os = "linux")]
     CheckConfig(Option<PathBuf>),
     Demo(Demo),
-    #[cfg(unix)]
+    #[cfg(all(unix, feature = "emulator"))]
     Emulate(Emulation),
     EventCheck(EventCheckRequest),
     Export(ExportRequest),
