@@ -1,8 +1,8 @@
 //! Keeps the boards on a serial port answering and prints what they report, until the port is lost.
 //!
 //! ```text
-//! cargo run --example poll
-//! cargo run --example poll -- /dev/ttyUSB0
+//! cargo run --example poll --features port
+//! cargo run --example poll --features port -- /dev/ttyUSB0
 //! ```
 //!
 //! Without an argument the only port is used that may carry a board. Ports are those of Linux.

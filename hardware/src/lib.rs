@@ -7,7 +7,7 @@
 //! | [`BusLine`] | no | the boards of a line in bus mode, asked in turn |
 //! | [`capture`] | of its reader or writer | what went over lines, as standard pcapng files |
 //! | [`recorder`] | yes | captures of all ports, all day, in a folder |
-//! | `port` | yes | the serial ports of a Linux system |
+//! | `port` | yes | the serial ports of a Linux system; with the feature `port` |
 //! | [`facts`] | no | what boards, clocks and their lines are like |
 //! | `emulator` | no | boards in memory, and hands that play on them; with the feature `emulator` |
 //!
@@ -19,7 +19,7 @@
 //! touches; a new variant is a breaking version.
 //!
 //! The feature `serde` adds `Serialize` and `Deserialize` to observations and to what captures hold, and `arbitrary`
-//! adds `Arbitrary` to the same types. Both are off by default, as is `emulator`. This crate is not affiliated with the
+//! adds `Arbitrary` to the same types. Both are off by default, as are `emulator` and `port`. This crate is not affiliated with the
 //! makers of the boards.
 #![warn(missing_debug_implementations)]
 
@@ -30,7 +30,7 @@ pub mod emulator;
 pub mod facts;
 mod line;
 mod observation;
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "port", target_os = "linux"))]
 pub mod port;
 mod probe;
 pub mod recorder;

@@ -5,7 +5,7 @@ use kiebitz_protocol::{BusAddress, Counters};
 use crate::bus::{BusFigures, BusLine, BusSettings};
 use crate::capture::LineMode;
 use crate::observation::Observed;
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "port", target_os = "linux"))]
 use crate::port::PortKind;
 use crate::probe::{Probe, ProbeSettings};
 use crate::session::{Session, SessionSettings};
@@ -62,7 +62,7 @@ impl LineSettings {
     /// Only ports that may lead to a bus are probed; one that is said to be a bus is probed, too, for a board that turns
     /// out to be alone there is better kept as a single one. A board on a Bluetooth link is asked for its battery as
     /// well.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(feature = "port", target_os = "linux"))]
     #[must_use]
     pub fn for_port(kind: PortKind, mode: Option<LineMode>) -> Self {
         let mode = mode.or_else(|| (!kind.needs_probe()).then_some(LineMode::Single));

@@ -21,7 +21,7 @@ use kiebitz_game::laws::{Edition, IncidentKind, Language, Mode, TimeControl};
 use crate::outputs::desk::Role;
 use crate::outputs::mqtt::Prefix;
 use crate::system_time::Speed;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "emulator"))]
 use crate::tools::emulate::{Fault, Hands, Share};
 
 /// Watch chess games on electronic boards: moves, clocks and irregularities, live over MQTT
@@ -55,7 +55,7 @@ pub(super) enum Command {
     #[cfg(target_os = "linux")]
     CheckConfig(CheckConfigArguments),
     Demo(DemoArguments),
-    #[cfg(unix)]
+    #[cfg(all(unix, feature = "emulator"))]
     Emulate(EmulateArguments),
     Event(EventArguments),
     Export(ExportArguments),
@@ -218,7 +218,7 @@ pub(super) struct DemoArguments {
 }
 
 /// Emulate boards and clocks on pseudo-terminals, for rehearsals without hardware
-#[cfg(unix)]
+#[cfg(all(unix, feature = "emulator"))]
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, after_help = after::EMULATE)]
 pub(super) struct EmulateArguments {
@@ -564,7 +564,7 @@ const INSTEAD_OF_PAGE: &str = "Output instead of an HTML page";
 const PRINTED: &str = "Output instead of the score sheet";
 const PLAYED: &str = "Rules";
 const PUBLISHED: &str = "MQTT";
-#[cfg(unix)]
+#[cfg(all(unix, feature = "emulator"))]
 const FAULTS: &str = "Faults";
 
 fn game_result() -> impl TypedValueParser<Value = GameResult> {

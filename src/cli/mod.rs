@@ -77,7 +77,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
             demo.wait |= std::io::stdout().is_terminal();
             crate::tools::demo::run(&demo, venue(), &mut out)
         }
-        #[cfg(unix)]
+        #[cfg(all(unix, feature = "emulator"))]
         Request::Emulate(emulation) => crate::tools::emulate::run(&emulation, &mut out),
         Request::EventCheck(request) => event::check(&request, &mut out),
         Request::Export(request) => export::run(&request, &mut out),

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, Parser};
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "emulator"))]
 use super::args::EmulateArguments;
 use super::args::{
     Arguments, BackupArguments, Command, DemoArguments, EventCheckArguments, EventCommand, ExportArguments,
@@ -35,7 +35,7 @@ use crate::config::Played;
 use crate::outputs::mqtt::{MqttConfig, Prefix};
 use crate::outputs::shared::notation::{LETTERS, Letters};
 use crate::tools::demo::Demo;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "emulator"))]
 use crate::tools::emulate::{Boards, Emulation, Lines};
 #[cfg(target_os = "linux")]
 use crate::tools::{boards, record::Recording};
@@ -46,7 +46,7 @@ use crate::tools::{boards, record::Recording};
 ///
 /// When they make no sense; also when they ask for help, which is then the error's text.
 pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, clap::Error> {
-    let arguments = Arguments::try_parse_from(args)?;
+    let arguments = Arguments::try_parse_from(args).map_err(naming_what_was_left_out)?;
     match arguments.command {
         Command::Backup(backup) => Ok(Request::Backup(backup.into())),
         #[cfg(target_os = "linux")]
@@ -54,7 +54,7 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
         #[cfg(target_os = "linux")]
         Command::CheckConfig(check) => Ok(Request::CheckConfig(check.file)),
         Command::Demo(demo) => Ok(Request::Demo(demo.into())),
-        #[cfg(unix)]
+        #[cfg(all(unix, feature = "emulator"))]
         Command::Emulate(emulate) => emulation(emulate)
             .map(Request::Emulate)
             .map_err(|error| wrong("emulate", &error)),
@@ -97,6 +97,18 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
     }
 }
 
+/// Replaces clap's error for an unknown command if the command exists and this program was built without it.
+fn naming_what_was_left_out(error: clap::Error) -> clap::Error {
+    let command = error.get(ContextKind::InvalidSubcommand).map(ToString::to_string);
+    if cfg!(feature = "emulator") || command.as_deref() != Some("emulate") {
+        return error;
+    }
+    Arguments::command().error(
+        ErrorKind::InvalidSubcommand,
+        "this kiebitz was built without `emulate`: build it with `--features emulator`",
+    )
+}
+
 /// What is wrong with the arguments of a command, as clap reports it.
 fn wrong(name: &str, error: &anyhow::Error) -> clap::Error {
     let mut command = Arguments::command();
@@ -108,7 +120,7 @@ fn wrong(name: &str, error: &anyhow::Error) -> clap::Error {
 }
 
 /// Refuses faults of boards that do not exist.
-#[cfg(unix)]
+#[cfg(all(unix, feature = "emulator"))]
 fn emulation(arguments: EmulateArguments) -> anyhow::Result<Emulation> {
     let EmulateArguments {
         boards,
@@ -494,6 +506,17 @@ fn broker(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn command_that_was_left_out_is_told_from_an_unknown_one() {
+        let message = |command: &str| {
+            let error = parse(["kiebitz", command, "--no-such-option"].map(OsString::from)).unwrap_err();
+            error.to_string()
+        };
+        let says_so = message("emulate").contains("built without `emulate`");
+        assert_eq!(says_so, !cfg!(feature = "emulator"));
+        assert!(message("imitate").contains("unrecognized subcommand 'imitate'"));
+    }
 
     #[test]
     fn several_captures_have_several_streams() {

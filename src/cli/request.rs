@@ -16,7 +16,7 @@ use crate::outputs::mqtt::MqttConfig;
 use crate::outputs::shared::notation::Letters;
 use crate::system_time::Speed;
 use crate::tools::demo::Demo;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "emulator"))]
 use crate::tools::emulate::Emulation;
 #[cfg(target_os = "linux")]
 use crate::tools::{boards, record::Recording};
@@ -31,7 +31,7 @@ pub(super) enum Request {
     #[cfg(target_os = "linux")]
     CheckConfig(Option<PathBuf>),
     Demo(Demo),
-    #[cfg(unix)]
+    #[cfg(all(unix, feature = "emulator"))]
     Emulate(Emulation),
     EventCheck(EventCheckRequest),
     Export(ExportRequest),

@@ -411,8 +411,7 @@ impl Desk {
         let boards = || touched.iter().filter_map(|name| self.hall.board(name));
         feeds.take(now, events);
         for board in boards() {
-            let view = BoardView::of(board);
-            feeds.take_clock(now, board.name(), ClockPicture::new(view.clock));
+            feeds.take_clock(now, board.name(), ClockPicture::new(board.clock()));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::restart::Recordings;
 #[derive(Debug)]
 pub(super) enum Source<R: Read> {
     Capture {
-        reader: CaptureReader<R>,
+        reader: Box<CaptureReader<R>>,
         /// Why it ended early.
         failed: Option<CaptureError>,
     },
@@ -20,7 +20,10 @@ pub(super) enum Source<R: Read> {
 
 impl<R: Read> Source<R> {
     pub(super) fn capture(reader: CaptureReader<R>) -> Self {
-        Self::Capture { reader, failed: None }
+        Self::Capture {
+            reader: Box::new(reader),
+            failed: None,
+        }
     }
 
     /// Reports once that a capture is corrupt after the last packet. Of recordings, the file that is corrupt is given up.

@@ -1,16 +1,24 @@
 //! A broker inside the program, so that a demonstration needs nothing else installed.
 //!
-//! It speaks MQTT 5 and 3.1.1 on one port, keeps retained messages in memory and forgets everything at its end. It does
-//! not authenticate its clients: bind it to an address that only this machine reaches.
+//! It speaks MQTT 5 and 3.1.1 on one port, with QoS 0 and 1, wildcards, wills and retained messages. Retained messages are
+//! kept in memory, and sessions end with their connection. It does not authenticate its clients: bind it to an address
+//! that only this machine reaches.
 
-use std::net::SocketAddr;
-use std::sync::mpsc;
+mod connection;
+mod exchange;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use core::time::Duration;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
 use std::thread::JoinHandle;
 
-use mqtt5::MqttError;
-use mqtt5::broker::MqttBroker;
-use mqtt5::broker::config::{BrokerConfig, StorageConfig};
+use tokio::runtime::{self, Runtime};
 use tokio::sync::oneshot;
+
+use connection::Shared;
 
 /// A broker that runs on a thread of its own until it is dropped.
 ///
@@ -28,51 +36,49 @@ pub struct Broker {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Why there is no broker.
+/// Why the broker did not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrokerError {
-    /// It cannot listen on the address.
+    /// The address cannot be listened on.
     #[error("cannot listen for MQTT on {addr}: {source}")]
     Listen {
-        /// The address wanted.
+        /// The address.
         addr: SocketAddr,
-        /// What the broker says.
-        source: Box<MqttError>,
+        /// The system's error.
+        source: io::Error,
     },
-    /// The system gives no thread, or nothing for it to wait with.
+    /// The system refuses a thread, or the means to wait for connections.
     #[error("cannot start a thread for the broker: {0}")]
-    Thread(#[from] std::io::Error),
-    /// The broker's thread has ended before it listened.
-    #[error("the broker stopped before it listened on {addr}")]
-    Stopped {
-        /// The address wanted.
-        addr: SocketAddr,
-    },
+    Thread(#[from] io::Error),
 }
+
+/// Pause after a connection that could not be accepted. The system may be short of something.
+const PAUSE: Duration = Duration::from_millis(100);
 
 impl Broker {
     /// Starts a broker that listens on `addr`; port 0 takes a free one.
     ///
     /// # Errors
     ///
-    /// [`BrokerError`] when it cannot listen on the address, or the system is out of threads.
+    /// [`BrokerError`] if the address cannot be listened on, or the system is out of threads.
     pub fn start(addr: SocketAddr) -> Result<Self, BrokerError> {
-        let (listening, heard) = mpsc::channel();
+        let listen = || {
+            let listener = TcpListener::bind(addr)?;
+            listener.set_nonblocking(true)?;
+            let addr = listener.local_addr()?;
+            Ok((listener, addr))
+        };
+        let (listener, addr) = listen().map_err(|source| BrokerError::Listen { addr, source })?;
+        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let listener = {
+            let _context = runtime.enter();
+            tokio::net::TcpListener::from_std(listener)?
+        };
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::Builder::new()
             .name("mqtt-broker".to_owned())
-            .spawn(move || {
-                match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-                    Ok(runtime) => {
-                        runtime.block_on(serve(addr, listening, stopped));
-                        // Its clients' tasks end where they are.
-                        runtime.shutdown_background();
-                    }
-                    Err(error) => drop(listening.send(Err(error.into()))),
-                }
-            })?;
-        let addr = heard.recv().map_err(|_| BrokerError::Stopped { addr })??;
+            .spawn(move || run(runtime, &listener, stopped))?;
         Ok(Self {
             addr,
             stop: Some(stop),
@@ -80,7 +86,7 @@ impl Broker {
         })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
         self.addr
@@ -98,37 +104,26 @@ impl Drop for Broker {
     }
 }
 
-async fn serve(
-    addr: SocketAddr,
-    listening: mpsc::Sender<Result<SocketAddr, BrokerError>>,
-    stopped: oneshot::Receiver<()>,
-) {
-    let config = BrokerConfig {
-        bind_addresses: vec![addr],
-        storage_config: StorageConfig {
-            enable_persistence: false,
-            ..StorageConfig::default()
-        },
-        sys_topics_enabled: false,
-        ..BrokerConfig::default()
-    };
-    let mut broker = match MqttBroker::with_config(config).await {
-        Ok(broker) => broker,
-        Err(source) => {
-            let _ = listening.send(Err(BrokerError::Listen {
-                addr,
-                source: Box::new(source),
-            }));
-            return;
+/// Serves clients until it is told to stop. Their tasks end with the runtime.
+fn run(runtime: Runtime, listener: &tokio::net::TcpListener, stopped: oneshot::Receiver<()>) {
+    runtime.block_on(async {
+        tokio::select! {
+            () = accept(listener) => {}
+            _ = stopped => {}
         }
-    };
-    let _ = listening.send(Ok(broker.local_addr().unwrap_or(addr)));
-    tokio::select! {
-        result = broker.run() => {
-            if let Err(error) = result {
-                tracing::error!(%error, "the embedded broker has stopped");
+    });
+    runtime.shutdown_background();
+}
+
+async fn accept(listener: &tokio::net::TcpListener) {
+    let exchange = Shared::default();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => drop(tokio::spawn(connection::serve(stream, exchange.clone()))),
+            Err(error) => {
+                tracing::debug!(%error, "the embedded broker cannot accept a connection");
+                tokio::time::sleep(PAUSE).await;
             }
         }
-        _ = stopped => {}
     }
 }

@@ -5,7 +5,7 @@ pub mod boards;
 #[cfg(feature = "demo-broker")]
 pub mod broker;
 pub mod demo;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "emulator"))]
 pub mod emulate;
 #[cfg(target_os = "linux")]
 pub mod record;

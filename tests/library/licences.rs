@@ -51,6 +51,18 @@ fn nothing_below_the_crates_for_others_is_under_the_gpl() {
     }
 }
 
+#[test]
+fn cargo_deny_allows_the_same() {
+    let config = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/.cargo/deny.toml")).unwrap();
+    let list = config
+        .split_once("\nallow = [")
+        .and_then(|(_, rest)| rest.split_once(']'));
+    let (list, _) = list.expect("a list");
+    let there: BTreeSet<&str> = list.split('"').skip(1).step_by(2).collect();
+    let here: BTreeSet<&str> = PERMISSIVE.into_iter().chain([BY_FILE, GPL]).collect();
+    assert_eq!(there, here);
+}
+
 /// Who uses whom, without what tests alone use. By package id.
 struct Graph {
     /// Name and licence.

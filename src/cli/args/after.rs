@@ -80,7 +80,7 @@ built-in MQTT broker, unless kiebitz was built without it, as in the Debian pack
 wall and the desk stay until Ctrl-C. If the output is not a terminal, one block of text is printed per
 move, and the demo ends by itself.";
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "emulator"))]
 pub(super) const EMULATE: &str = "\
 The boards are virtual: any program that reads boards can open the ports printed at the start. They speak
 the protocol of DGT-compatible boards, with the timing of scan, line and clock. A higher speed shortens

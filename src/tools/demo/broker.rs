@@ -19,13 +19,9 @@ impl Broker {
     pub(super) fn start(port: Option<u16>) -> Result<Self> {
         let listen = |port: u16| crate::tools::broker::Broker::start(([127, 0, 0, 1], port).into());
         let running = match port {
-            Some(port) => {
-                // The system's error message is clearer than the broker's.
-                std::net::TcpListener::bind(("127.0.0.1", port)).with_context(|| {
-                    format!("port {port} is not available: leave out --port to use any free port")
-                })?;
-                listen(port)?
-            }
+            Some(port) => listen(port).with_context(|| {
+                format!("port {port} is not available: leave out --port to use any free port")
+            })?,
             None => listen(MQTT).or_else(|_| listen(0))?,
         };
         Ok(Self { running })
