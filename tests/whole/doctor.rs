@@ -430,10 +430,8 @@ fn a_port_of_unknown_kind_is_recorded_and_shown_as_in_use_meanwhile() {
     let plugged = Plugged::new(clocked, deeds);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("board.pcapng");
-    let child = kiebitz(["record", plugged.path(), file.to_str().unwrap()])
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut record = kiebitz(["record", plugged.path(), file.to_str().unwrap()]);
+    let mut child = Running(Some(record.stderr(Stdio::piped()).spawn().unwrap()));
     eventually("the board is recorded", || packets(&file) > 5);
 
     let (code, text, _) = run(&["boards", "--port", plugged.path()]);
@@ -446,9 +444,28 @@ fn a_port_of_unknown_kind_is_recorded_and_shown_as_in_use_meanwhile() {
     eventually("the presses are recorded", || {
         events(&file, "move.completed").len() == 3
     });
-    let (code, errors) = interrupt(child);
+    let (code, errors) = interrupt(child.0.take().unwrap());
     assert_eq!(code, Some(130), "{errors}");
     assert_eq!(moves(&file), ["e4", "e5", "Nf3"]);
+}
+
+/// A program that ends with a test that fails. It would wait for the port to come back, and the system gives the same name to
+/// the terminal of another test.
+struct Running(Option<Child>);
+
+impl Running {
+    fn id(&self) -> u32 {
+        self.0.as_ref().map_or(0, Child::id)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
 }
 
 #[test]
