@@ -42,6 +42,8 @@ pub(super) enum WireError {
 
 /// The largest packet that a client may send, in bytes. kiebitz sends none of more than 1 MiB.
 pub(super) const MAX_PACKET_BYTES: u32 = 4 << 20;
+/// First byte of a DISCONNECT.
+const DISCONNECT: u8 = 0xE0;
 
 /// What a client sends.
 #[derive(Debug)]
@@ -104,7 +106,14 @@ impl Writer {
     pub(super) async fn send(&mut self, packet: Packet) -> Result<bool, WireError> {
         self.buffer.clear();
         match self.version {
-            Version::Five => packet.write(&mut self.buffer, None).map(drop)?,
+            Version::Five => match &packet {
+                // rumqttc's codec writes one without properties as if it had no reason either.
+                Packet::Disconnect(disconnect) => {
+                    let bytes = [DISCONNECT, 2, disconnect.reason_code as u8, 0];
+                    self.buffer.extend_from_slice(&bytes);
+                }
+                packet => packet.write(&mut self.buffer, None).map(drop)?,
+            },
             Version::Four => match to_four(packet) {
                 Some(packet) => packet.write(&mut self.buffer, usize::MAX).map(drop)?,
                 None => return Ok(false),
@@ -190,7 +199,6 @@ fn version_of(bytes: &[u8]) -> Result<Option<Version>, WireError> {
 
 /// Takes off a DISCONNECT of MQTT 5 without properties, or without a reason; rumqttc's codec does not know these forms.
 fn short_disconnect(bytes: &mut BytesMut) -> Option<Packet> {
-    const DISCONNECT: u8 = 0xE0;
     let reason = match **bytes {
         [DISCONNECT, 0, ..] => 0,
         [DISCONNECT, 1, reason, ..] => reason,
