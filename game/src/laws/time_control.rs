@@ -73,10 +73,12 @@ pub enum Bonus {
 #[non_exhaustive]
 pub enum InvalidTimeControl {
     /// It is empty.
-    #[error("expected a time control such as \"90+30\" or \"90 min/40 + 30 min, 30 s from move 1\"")]
+    #[error(
+        "the time control is empty; write it as in \"90+30\" or \"90 min/40 + 30 min, 30 s from move 1\""
+    )]
     Empty,
     /// Something else belongs there.
-    #[error("time control {text:?}: found {found:?}, expected {expected}")]
+    #[error("time control {text:?}: found {found:?} where {expected} belongs")]
     Unexpected {
         /// The whole text.
         text: String,

@@ -388,7 +388,7 @@ kiebitz.toml:2: "fide-2020" is not an edition of the Laws; expected one of fide-
     refused(
         "[event]\ntime_control = \"90 min/40 + fast\"\n",
         r#"
-kiebitz.toml:2: time control "90 min/40 + fast": found "fast", expected a time
+kiebitz.toml:2: time control "90 min/40 + fast": found "fast" where a time belongs
   |
 2 | time_control = "90 min/40 + fast"
   |                ^^^^^^^^^^^^^^^^^^"#,

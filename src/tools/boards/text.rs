@@ -274,7 +274,7 @@ mod tests {
         let shown = |placement: &str| position(&board(placement));
         assert_eq!(
             shown("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR"),
-            "start position but for d1 (white king), e1 (white queen)"
+            "start position except for d1 (white king), e1 (white queen)"
         );
         assert_eq!(shown("8/8/8/8/8/8/8/8"), "no pieces");
         assert_eq!(shown("4k3/8/8/8/8/8/8/4K3"), "2 pieces, 4k3/8/8/8/8/8/8/4K3");

@@ -218,7 +218,7 @@ mod tests {
             refusal("1. e4 *\n\n[White \"A\"]\n[Black \"B\"]\n\n1. e4 e4 *\n"),
             "game 2: A - B: 1... e4 cannot be played"
         );
-        assert!(refusal("[FEN \"8/8\"]\n\n1. e4 *\n").starts_with("game 1: the FEN 8/8: "));
+        assert!(refusal("[FEN \"8/8\"]\n\n1. e4 *\n").starts_with("game 1: cannot use the FEN 8/8: "));
         assert_eq!(
             refusal("nothing of the kind"),
             "there is no game with moves in the file: check that it is a PGN file"

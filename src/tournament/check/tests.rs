@@ -42,7 +42,7 @@ fn round_to_come_is_looked_at() {
         &[
             "! r.csv:3:25 Berg Ina has no FIDE id: add it",
             "! r.csv:5:4 Ernst Pia and Falk Ole: this pairing of round 2 has no table",
-            "- r.csv:6:5 Gold Kim has nobody to play in round 2",
+            "- r.csv:6:5 Gold Kim has no opponent in round 2",
         ],
     );
     let first = Check {
@@ -89,7 +89,7 @@ fn boards_and_tables_are_held_against_each_other() {
         &of(&names(&["board-1", "board-2", "board-4", "stage"])),
         &[
             "! r.csv:3:3 Cohn Eva and Dorn Max play at table 3 in round 1, which has no board",
-            "! the board stage has no number",
+            "! the name of the board stage does not end with a number",
             "! board-2 has no pairing in round 1",
             "- r.csv:5:3 the pairings of round 1 from table 5 on (1) have no board",
         ],

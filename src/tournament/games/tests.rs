@@ -91,8 +91,8 @@ fn table_that_is_taken_is_told_and_none_is_guessed() {
     let (_, doubts) = read_bytes("r.pgn", text(&games).as_bytes()).expect("pairings");
     assert_eq!(
         doubts[0].to_string(),
-        "r.pgn:7:9: table 1 of round 3 is White1, A and Black1, B's, at r.pgn:1:9, and not that of White2, A and \
-         Black2, B: correct one of them"
+        "r.pgn:7:9: table 1 of round 3 belongs to White1, A and Black1, B at r.pgn:1:9, and to White2, A and \
+         Black2, B here: correct one of them"
     );
 }
 

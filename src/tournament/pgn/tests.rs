@@ -201,7 +201,7 @@ fn file_without_players_is_refused() {
     assert!(
         error
             .to_string()
-            .starts_with("r.pgn:1:1: there is no pairing with White and Black"),
+            .starts_with("r.pgn:1:1: the file has no readable pairing with White and Black"),
         "{error}"
     );
 }

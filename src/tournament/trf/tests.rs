@@ -263,7 +263,9 @@ fn contradictions_are_told_at_their_places() {
 fn report_without_players_and_that_of_vega_are_refused() {
     let error = read_bytes("e.trf", b"012 Club Open\n022 Testtown\n").expect_err("no players");
     assert!(
-        error.to_string().starts_with("e.trf:1:1: there is no player"),
+        error
+            .to_string()
+            .starts_with("e.trf:1:1: the file has no readable player"),
         "{error}"
     );
     let error = read_bytes("e.trf", b"012 Club Open\n001    1|m|GM|Adler, Jonas\n").expect_err("divided");

@@ -81,7 +81,7 @@ fn the_same_can_be_written_in_other_ways() {
 #[test]
 fn what_is_no_time_control_is_refused_with_the_place() {
     for (text, expected) in [
-        ("", "expected a time control such as"),
+        ("", "the time control is empty"),
         ("fast", "\"fast\" where a time belongs"),
         ("90 min/40 +", "\"the end\" where a time belongs"),
         ("90 min/", "\"the end\" where a number of moves belongs"),

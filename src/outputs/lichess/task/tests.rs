@@ -27,11 +27,11 @@ fn what_lichess_has_not_taken_is_noticed() {
     let (whole, _) = text.compare(&[Pushed::Moves(2), Pushed::Moves(0)]);
     assert!(!whole, "a move is missing");
     let (whole, problems) = text.compare(&[Pushed::Moves(3)]);
-    assert!(!whole && problems == ["Lichess has read 1 of 2 games"]);
+    assert!(!whole && problems == ["Lichess has read only 1 of 2 games"]);
     let (whole, problems) =
         text.compare(&[Pushed::Refused("Cannot parse moves".to_owned()), Pushed::Moves(0)]);
     // The same again would be refused again.
-    assert!(whole && problems == ["3.1, Adler, J. - Berg, I. is not taken: Cannot parse moves"]);
+    assert!(whole && problems == ["Lichess rejected 3.1, Adler, J. - Berg, I.: Cannot parse moves"]);
 }
 
 #[test]

@@ -161,12 +161,12 @@ fn promotion_is_written_without_a_sign_and_read_with_one() {
 fn ambiguous_moves_are_refused_with_the_choices() {
     let position = position("4k3/8/8/8/8/5N2/8/1N2K3 w - - 0 1");
     let error = read("Sd2", letters("de"), &position).expect_err("two knights");
-    assert_eq!(error.to_string(), "\"Sd2\" may be Sbd2 or Sfd2");
+    assert_eq!(error.to_string(), "\"Sd2\" is ambiguous: Sbd2 or Sfd2");
     assert!(read("Sbd2", letters("de"), &position).is_ok());
     let error = read("Nd2", letters("de"), &position).expect_err("no German letter");
     assert_eq!(
         error.to_string(),
-        "\"Nd2\" is no move in German notation (K D T L S)"
+        "\"Nd2\" is not a move in German notation (K D T L S)"
     );
     // Knights on one file are distinguished by their ranks.
     let position = self::position("4k3/8/8/1N6/8/8/8/1N2K3 w - - 0 1");

@@ -173,7 +173,7 @@ fn a_claim_with_a_fault_of_form_is_told_as_that() {
     );
     let note = table.command(r#""do":"claim","kind":"fifty_moves","intended":"Ra8""#);
     assert!(
-        note.starts_with("White claims a draw, but Ra8 is no legal move."),
+        note.starts_with("White claims a draw, but Ra8 is not a legal move."),
         "{note}"
     );
     let note = table.command(r#""do":"claim","kind":"fifty_moves","intended":"d4""#);
