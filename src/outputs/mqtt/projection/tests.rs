@@ -1,9 +1,10 @@
 mod small;
 
+use kiebitz_game::clock::ClockFace;
 use kiebitz_game::events::samples::{clock, event, ply, started};
 use kiebitz_game::events::{ClosedBy, CompletedBy, DecidedBy, EventKind, GameResult, IncidentEnd, SettledBy};
 use kiebitz_game::laws::IncidentKind;
-use kiebitz_game::position::Variant;
+use kiebitz_game::position::{Orientation, Variant};
 use serde_json::Value;
 use shakmaty::{ByColor, Color};
 
