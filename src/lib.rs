@@ -1,7 +1,8 @@
 //! The program's parts: from the events of [`kiebitz_game`] to all that is made of them.
 //!
 //! [`daemon`] and [`replay`] drive a [`Hall`](kiebitz_game::hall::Hall); [`journal`] keeps the events; [`outputs`] has a
-//! folder for each output: what it makes of the events, and how that gets to where people see it. [`cli`] and [`config`] say what is to be done.
+//! folder for each output: what it makes of the events, and how that gets to where people see it. [`cli`] and [`config`]
+//! say what is to be done.
 
 pub mod cli;
 mod clock;

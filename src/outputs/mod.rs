@@ -2,7 +2,7 @@
 //!
 //! A folder has what of the output there is: `settings`, its table in the configuration; `projection`, what is made of the
 //! events, without any input or output, so that it can be thrown away and made again; `task`, which brings that to where
-//! people see it; its page or topics; and its tests. What several outputs need is in [`shared`]. [`feeds`] starts the tasks
+//! people see it; its page or topics; and its tests. What several outputs need is in [`shared`]. `feeds` starts the tasks
 //! and tells them what happens.
 
 pub(crate) mod alarm;

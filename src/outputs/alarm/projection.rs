@@ -7,16 +7,14 @@ use core::str::FromStr;
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
-use kiebitz_game::events::incidents::Incidents;
-use kiebitz_game::events::record::{GameRecord, Games};
-use kiebitz_game::events::{
-    DecidedBy, EndReason, Event, EventKind, GameResult, Incident, color, rfc3339, time,
-};
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::events::{DecidedBy, EndReason, Event, GameResult, Incident, color, rfc3339, time};
 use kiebitz_game::laws::{IncidentKind, Language, Severity, title, word};
 use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use shakmaty::Color;
 
+use crate::outputs::shared::record::BoardRecord;
 use crate::outputs::shared::reports::OutputReport;
 use crate::tournament::table_of;
 
@@ -83,11 +81,7 @@ pub(crate) struct Alarms {
 
 /// A board.
 #[derive(Debug, Default)]
-struct Seat {
-    games: Games,
-    incidents: Incidents,
-    opened: BTreeMap<u64, Timestamp>,
-}
+struct Seat(BoardRecord);
 
 /// What was open so long before the start was told by then, or is of no use any more.
 const RECENT: Duration = Duration::from_secs(10 * 60);
@@ -174,18 +168,8 @@ impl Alarms {
 
     /// Takes in an event.
     pub(crate) fn take(&mut self, event: &Event) {
-        let seat = self.boards.entry(event.board.clone()).or_default();
-        seat.games.apply(event);
-        seat.incidents.apply(event);
-        match &event.kind {
-            EventKind::IncidentOpened(incident) => {
-                seat.opened.insert(incident.incident, event.ts);
-            }
-            EventKind::IncidentClosed { incident, .. } => {
-                seat.opened.remove(incident);
-            }
-            _ => {}
-        }
+        let Seat(record) = self.boards.entry(event.board.clone()).or_default();
+        record.take(event);
     }
 
     /// Goes on with what the journal has of a board.
@@ -263,7 +247,7 @@ impl Alarms {
 
     fn wanted(&self, now: Timestamp) -> BTreeMap<String, Alarm> {
         let of_boards = self.boards.iter().flat_map(|(name, seat)| {
-            let incidents = seat.incidents.open();
+            let incidents = seat.0.incidents.open();
             let incidents = incidents
                 // A hint may be nothing: it waits at the desk.
                 .filter(|incident| incident.severity >= Severity::Advice)
@@ -299,7 +283,7 @@ impl Alarms {
 
 impl Seat {
     fn table(&self, name: &str) -> Option<u32> {
-        let players = self.games.current().and_then(|game| game.players.as_ref());
+        let players = self.0.game().and_then(|game| game.players.as_ref());
         players
             .and_then(|players| players.table)
             .or_else(|| table_of(name))
@@ -307,7 +291,7 @@ impl Seat {
 
     fn of_incident(&self, language: Language, name: &str, incident: &Incident) -> (String, Alarm) {
         let kind = AlarmKind::Incident(incident.kind);
-        let opened = self.opened.get(&incident.incident).copied();
+        let opened = self.0.since(incident);
         let alarm = Alarm {
             severity: incident.severity,
             incident: Some(incident.incident),
@@ -321,7 +305,7 @@ impl Seat {
 
     /// The game is drawn, and the players may not know.
     fn drawn(&self, language: Language, name: &str) -> Option<(String, Alarm)> {
-        let game = self.games.current()?;
+        let game = self.0.game()?;
         let ended = game.ended?;
         if game.result != GameResult::Draw || game.by != Some(DecidedBy::Laws) {
             return None;
@@ -346,10 +330,7 @@ impl Seat {
             Some(table) => format!("{} {table}", word(language, "alarm", "table")),
             None => format!("{} {name}", word(language, "alarm", "board")),
         };
-        let players = self
-            .games
-            .current()
-            .and_then(|game: &GameRecord| game.players.as_ref());
+        let players = self.0.game().and_then(|game: &GameRecord| game.players.as_ref());
         let named = |color: Color| players.and_then(|players| players.name(color)).map(str::to_owned);
         Alarm {
             kind,

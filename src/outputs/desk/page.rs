@@ -1,8 +1,11 @@
 //! The page at which arbiters work. It uses files of the [public one](crate::outputs::broadcast::page) as well.
 
-use crate::outputs::broadcast::Files;
+use kiebitz_game::laws::{IncidentKind, Language, title};
+use serde_json::{Map, Value};
+
 pub(crate) use crate::outputs::broadcast::page::INDEX;
 use crate::outputs::broadcast::page::{Assets, assets, files_of};
+use crate::outputs::broadcast::{File, Files};
 
 /// What a browser may do for the page: speak with the server that it comes from. Nobody may show it in a frame.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -55,7 +58,25 @@ const ASSETS: Assets = assets![
 
 /// All files of the page.
 pub(crate) fn files() -> Files {
-    files_of(ASSETS)
+    let mut files = files_of(ASSETS);
+    files.insert(KINDS.into(), File::new(kinds()));
+    files
+}
+
+/// What the kinds of incidents are called, from the catalogues of the Laws, in every language.
+const KINDS: &str = "desk/kinds.js";
+
+fn kinds() -> String {
+    let in_language = |language: &Language| {
+        let titles = IncidentKind::ALL.iter();
+        let titles = titles.map(|kind| (kind.as_str().to_owned(), title(*language, *kind).into()));
+        (language.code().to_owned(), Value::Object(titles.collect()))
+    };
+    let languages: Map<String, Value> = Language::ALL.iter().map(in_language).collect();
+    format!(
+        "// What incidents are called.\n\nexport const KINDS = {};\n",
+        Value::Object(languages)
+    )
 }
 
 #[cfg(test)]
@@ -84,5 +105,19 @@ mod tests {
                 assert!(!is_file || there, "{path} asks for {quoted}");
             }
         }
+    }
+
+    #[test]
+    fn the_page_has_the_titles_of_the_catalogues() {
+        let file = files().remove(KINDS).expect("the kinds");
+        let text = String::from_utf8(file.content.to_vec()).expect("text");
+        let (_, kinds) = text.split_once("KINDS = ").expect("an export");
+        let kinds: Value = serde_json::from_str(kinds.trim_end().trim_end_matches(';')).expect("an object");
+        assert_eq!(kinds["en"]["illegal_move"], "Illegal move");
+        assert_eq!(kinds["de"]["illegal_move"], "Regelwidriger Zug");
+        assert_eq!(
+            kinds["de"].as_object().map(Map::len),
+            Some(IncidentKind::ALL.len())
+        );
     }
 }

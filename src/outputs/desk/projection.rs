@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kiebitz_game::clock::Side;
-use kiebitz_game::events::incidents::Incidents;
-use kiebitz_game::events::record::{GameRecord, Games};
+use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::events::{
     ClosedBy, Decision, EndReason, Event, EventKind, GameResult, Incident, IncidentEnd, rfc3339_option,
 };
@@ -20,6 +19,7 @@ use shakmaty::{Bitboard, Board, Square};
 
 use crate::clock::ClockPicture;
 use crate::outputs::shared::advice;
+use crate::outputs::shared::record::BoardRecord;
 use crate::outputs::shared::sight::{Levers, Sight};
 use crate::tournament::{Tournament, table_of};
 use paired::Paired;
@@ -53,10 +53,7 @@ pub(crate) enum Change {
 struct Seat {
     /// How it is; `None`: it was not there since the program was started.
     sight: Option<Sight>,
-    games: Games,
-    incidents: Incidents,
-    /// When each incident was opened.
-    opened: BTreeMap<u64, Timestamp>,
+    record: BoardRecord,
     /// How each that is over ended, and what arbiters decided since, the oldest first.
     ended: BTreeMap<u64, Vec<Ended>>,
     /// The results that arbiters have set for the game, the oldest first.
@@ -159,8 +156,8 @@ impl Desk {
     /// Takes in an event.
     pub(crate) fn take(&mut self, event: &Event) {
         let seat = self.boards.entry(event.board.clone()).or_default();
-        let mut is_news = seat.games.apply(event);
-        is_news |= seat.incidents.apply(event);
+        let changed = seat.record.take(event);
+        let mut is_news = changed.games || changed.incidents;
         is_news |= seat.note(event);
         if is_news {
             self.changed.insert(event.board.clone());
@@ -244,13 +241,10 @@ impl Desk {
 }
 
 impl Seat {
-    /// Notes when incidents began and how they ended. Returns whether that is news.
+    /// Notes how incidents ended. Returns whether that is news.
     fn note(&mut self, event: &Event) -> bool {
         match &event.kind {
-            EventKind::IncidentOpened(incident) => {
-                self.opened.insert(incident.incident, event.ts);
-                true
-            }
+            EventKind::IncidentOpened(_) => true,
             EventKind::IncidentClosed {
                 incident,
                 by,
@@ -284,8 +278,6 @@ impl Seat {
                 ..
             } => self.note_result(event, by, *result, *reason),
             EventKind::GameStarted { .. } => {
-                let open: BTreeSet<u64> = self.incidents.open().map(|incident| incident.incident).collect();
-                self.opened.retain(|number, _| open.contains(number));
                 self.ended.clear();
                 self.results.clear();
                 true
@@ -302,7 +294,7 @@ impl Seat {
         result: GameResult,
         reason: Option<EndReason>,
     ) -> bool {
-        let game = self.games.current().map(|game| &game.game);
+        let game = self.record.game().map(|game| &game.game);
         let is_of_game = game.is_some() && game == event.game.as_ref();
         // Who sets the same result once more has not decided it.
         let is_same = |last: &ResultSet| (last.result, last.reason) == (result, reason);
@@ -323,7 +315,7 @@ impl Seat {
     }
 
     fn picture(&self, name: &str) -> Map<String, Value> {
-        let game = self.games.current();
+        let game = self.record.game();
         let players = game.and_then(|game| game.players.as_ref());
         let sight = self.sight.as_ref();
         let connected = sight.is_some_and(Sight::is_there);
@@ -333,9 +325,9 @@ impl Seat {
         let opened = |incident| Opened {
             incident,
             advice_in: advice::in_all_languages(incident),
-            since: self.opened.get(&incident.incident).copied(),
+            since: self.record.since(incident),
         };
-        let offences = self.incidents.offences();
+        let offences = self.record.incidents.offences();
         let picture = Picture {
             board: name,
             table: players
@@ -359,8 +351,9 @@ impl Seat {
             lever: levers.up,
             white_side: levers.white,
             game,
-            incidents: self.incidents.open().map(opened).collect(),
+            incidents: self.record.incidents.open().map(opened).collect(),
             past: self
+                .record
                 .incidents
                 .past()
                 .map(|incident| {

@@ -19,6 +19,7 @@ use super::public::PublicProjection;
 use super::topics::BoardTopics;
 use crate::clock::ClockPicture;
 use crate::outputs::pgn::pgn;
+use crate::outputs::shared::record::BoardRecord;
 use crate::outputs::shared::sight::BoardView;
 
 /// Turns what happens on one board into messages: every event in order, and after the events the full pictures that
@@ -32,8 +33,7 @@ use crate::outputs::shared::sight::BoardView;
 #[derive(Debug)]
 pub struct Projection {
     topics: Topics,
-    games: Games,
-    incidents: Incidents,
+    record: BoardRecord,
     board: BoardState,
     published: Published,
     brief: Brief,
@@ -95,8 +95,7 @@ impl Projection {
                 incidents: topics.incidents().into(),
                 health: topics.health().into(),
             },
-            games: Games::new(),
-            incidents: Incidents::default(),
+            record: BoardRecord::default(),
             board: BoardState::unknown(board, stream, host),
             published: Published::default(),
             brief: Brief::new(&topics.brief()),
@@ -142,7 +141,7 @@ impl Projection {
         for event in [connected, presence].into_iter().flatten() {
             self.board.apply(event.ts, &event.kind);
         }
-        self.games = game.map_or_else(Games::new, Games::with);
+        self.record.games = game.map_or_else(Games::new, Games::with);
         // A broker that was restarted as well has forgotten its pictures.
         self.resumed = true;
         self.unheard = true;
@@ -157,7 +156,7 @@ impl Projection {
 
     /// Goes on with the incidents that the journal has.
     pub fn resume_incidents(&mut self, incidents: Incidents) {
-        self.incidents = incidents;
+        self.record.incidents = incidents;
     }
 
     /// Takes in the events of one step, which may be none, and how the board is after it.
@@ -181,8 +180,7 @@ impl Projection {
             self.announced.apply(event);
             messages.push(Message::event(&self.topics.events, event));
             self.public.take(now, event);
-            game_changed |= self.games.apply(event);
-            self.incidents.apply(event);
+            game_changed |= self.record.take(event).games;
             self.board.apply(event.ts, &event.kind);
             self.unheard &= !matches!(event.kind, EventKind::BoardConnected { .. });
         }
@@ -200,7 +198,7 @@ impl Projection {
             self.project_game(&mut messages);
         }
         if game_changed || names_changed {
-            let (game, next) = (self.games.current(), self.announced.players());
+            let (game, next) = (self.record.game(), self.announced.players());
             messages.extend(self.brief.messages(game, next));
         }
         self.project_pictures(now, view, &mut messages);
@@ -246,12 +244,12 @@ impl Projection {
 
     /// The state, the game and what is open of the board, for the round's summary.
     pub(crate) fn summary(&self) -> (&BoardState, Option<&GameRecord>, &Incidents) {
-        (&self.board, self.games.current(), &self.incidents)
+        (&self.board, self.record.game(), &self.record.incidents)
     }
 
     fn project_health(&mut self, now: Timestamp) -> Vec<Message> {
         let mut messages = Vec::new();
-        let health = Health::of(&self.board, &self.incidents);
+        let health = Health::of(&self.board, &self.record.incidents);
         if self.published.health.as_ref() != Some(&health) {
             let picture = HealthPicture {
                 health: &health,
@@ -272,8 +270,7 @@ impl Projection {
     /// Takes all of the board off the broker.
     fn forget(&mut self) -> Vec<Message> {
         self.forgotten = true;
-        self.games = Games::new();
-        self.incidents = Incidents::default();
+        self.record = BoardRecord::default();
         self.announced = Announced::default();
         self.published = Published::default();
         self.brief.forget();
@@ -299,7 +296,7 @@ impl Projection {
     }
 
     fn project_game(&mut self, messages: &mut Vec<Message>) {
-        let Some(game) = self.games.current() else { return };
+        let Some(game) = self.record.game() else { return };
         messages.push(Message::retained(&self.topics.game, game));
         let text = pgn(game);
         if self.published.pgn.as_ref() != Some(&text) {
@@ -314,13 +311,13 @@ impl Projection {
             messages.push(Message::retained(&self.topics.state, &self.board));
             published.board = Some(self.board.clone());
         }
-        let open = self.incidents.open();
+        let open = self.record.incidents.open();
         if published
             .incidents
             .as_ref()
             .is_none_or(|published| !open.eq(published.iter()))
         {
-            let open: Vec<Incident> = self.incidents.open().cloned().collect();
+            let open: Vec<Incident> = self.record.incidents.open().cloned().collect();
             messages.push(Message::retained(&self.topics.incidents, &open));
             published.incidents = Some(open);
         }
@@ -342,7 +339,7 @@ impl Projection {
             published.placement = Some(placement);
         }
         let clock = ClockPicture::new(view.clock);
-        let lost = lost_on_time(&self.incidents, self.games.current());
+        let lost = lost_on_time(&self.record.incidents, self.record.game());
         let changed = published.clock.is_none_or(|published| published.differs(&clock));
         if changed {
             messages.push(Message::retained(&self.topics.clock, &clock));

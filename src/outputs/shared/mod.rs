@@ -14,6 +14,7 @@ pub mod notation;
 #[cfg(target_os = "linux")]
 pub(super) mod notes;
 pub(super) mod numbering;
+pub(super) mod record;
 pub mod reports;
 pub(crate) mod sight;
 #[cfg(target_os = "linux")]

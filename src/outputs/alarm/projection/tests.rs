@@ -1,5 +1,5 @@
 use kiebitz_game::events::samples::{event, started};
-use kiebitz_game::events::{ClosedBy, IncidentEnd};
+use kiebitz_game::events::{ClosedBy, EventKind, IncidentEnd};
 use kiebitz_game::position::Variant;
 
 use super::*;

@@ -2,6 +2,7 @@
 
 import { REVIEW } from "./english-review.js";
 import { SETUP } from "./english-setup.js";
+import { KINDS } from "./kinds.js";
 
 export const ENGLISH = {
   title: "Arbiter's desk",
@@ -55,35 +56,7 @@ export const ENGLISH = {
   keys: "Keys: j and k or arrows move through the list, Enter opens, Esc goes back; on a board, ← and → step through the moves, f turns the board.",
   severity: { violation: "violation", advice: "act now", hint: "hint", info: "for the record" },
   kinds: {
-    illegal_move: "Illegal move",
-    promotion_not_replaced: "Pawn left on the last rank",
-    clock_pressed_without_move: "Clock pressed without a move",
-    pressed_before_release: "Clock pressed before the move stood, perhaps",
-    two_hands_suspected: "Two hands, perhaps",
-    piece_touched_not_moved: "Touched piece not moved, perhaps",
-    castling_rook_first: "Castling with the rook first, perhaps",
-    promotion_exchanged: "Promotion piece exchanged",
-    adjusted_off_turn: "Piece adjusted while the other clock ran",
-    displaced_pieces: "Pieces displaced",
-    wrong_start_position: "Wrong start position",
-    board_rotated: "Board turned",
-    colors_reversed: "Colours reversed",
-    illegal_position: "Illegal position",
-    record_uncertain: "Record in doubt",
-    continued_after_end: "Play after the end of the game",
-    board_disconnected: "Board disconnected",
-    sensor_fault: "Sensor fault",
-    flag_fall: "Flag fallen",
-    two_flags: "Both flags fallen",
-    clock_inconsistent: "Clock times cannot be right",
-    time_trouble: "Time trouble",
-    clock_stopped: "Clock stopped",
-    clock_disconnected: "Clock disconnected",
-    late_start: "Late start",
-    early_draw: "Draw earlier than the event allows",
-    second_game: "Second game at a table",
-    draw_claimed: "Claim of a draw",
-    two_minute_claim: "Claim in the last two minutes",
+    ...KINDS.en,
     hall_away: "No contact",
     doubtful: "Move in doubt",
     unconfirmed: "Result not confirmed",

@@ -2,6 +2,7 @@
 
 import { REVIEW } from "./german-review.js";
 import { SETUP } from "./german-setup.js";
+import { KINDS } from "./kinds.js";
 
 export const GERMAN = {
   title: "Schiedsrichtertisch",
@@ -55,35 +56,7 @@ export const GERMAN = {
   keys: "Tasten: j und k oder Pfeile durch die Liste, Enter öffnet, Esc zurück; am Brett blättern ← und →, f dreht es.",
   severity: { violation: "Verstoß", advice: "beachten", hint: "Hinweis", info: "zur Kenntnis" },
   kinds: {
-    illegal_move: "Regelwidriger Zug",
-    promotion_not_replaced: "Bauer auf der letzten Reihe stehen geblieben",
-    clock_pressed_without_move: "Uhr gedrückt, ohne zu ziehen",
-    pressed_before_release: "Uhr gedrückt, bevor der Zug stand (vielleicht)",
-    two_hands_suspected: "Vielleicht zwei Hände",
-    piece_touched_not_moved: "Vielleicht berührt und eine andere Figur gezogen",
-    castling_rook_first: "Rochade, vielleicht mit dem Turm zuerst",
-    promotion_exchanged: "Umwandlungsfigur getauscht",
-    adjusted_off_turn: "Zurechtgerückt, während die andere Uhr lief",
-    displaced_pieces: "Figuren verschoben",
-    wrong_start_position: "Falsche Grundstellung",
-    board_rotated: "Brett verdreht",
-    colors_reversed: "Farben vertauscht",
-    illegal_position: "Regelwidrige Stellung",
-    record_uncertain: "Aufzeichnung unsicher",
-    continued_after_end: "Nach dem Ende weitergespielt",
-    board_disconnected: "Brett nicht erreichbar",
-    sensor_fault: "Fehler eines Sensors",
-    flag_fall: "Fallblättchen gefallen",
-    two_flags: "Beide Fallblättchen gefallen",
-    clock_inconsistent: "Uhr, die nicht stimmen kann",
-    time_trouble: "Zeitnot",
-    clock_stopped: "Uhr angehalten",
-    clock_disconnected: "Uhr nicht erreichbar",
-    late_start: "Verspäteter Beginn",
-    early_draw: "Remis, bevor es die Ausschreibung erlaubt",
-    second_game: "Zweite Partie an einem Tisch",
-    draw_claimed: "Antrag auf Remis",
-    two_minute_claim: "Antrag in den letzten zwei Minuten",
+    ...KINDS.de,
     hall_away: "Kein Kontakt",
     doubtful: "Zug unsicher",
     unconfirmed: "Ergebnis nicht bestätigt",
