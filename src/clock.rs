@@ -31,10 +31,10 @@ pub struct ClockPicture {
 const MAX_DRIFT: Duration = Duration::from_secs(2);
 
 impl ClockPicture {
-    /// Of what the clock shows.
+    /// Of what the clock shows; `None` without a clock, or before White's side of it is known.
     #[must_use]
     pub fn new(face: Option<ClockFace>) -> Self {
-        face.map_or_else(Self::default, |face| Self::of_reading(face.into(), face.as_of))
+        face.map_or_else(Self::default, |face| Self::of_reading(face.clock, face.as_of))
     }
 
     /// Of a reading of the clock at `as_of`.

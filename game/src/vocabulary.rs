@@ -57,6 +57,69 @@ pub fn display(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.pad(word)
 }
 
+/// A player by colour, in JSON "white" or "black".
+pub mod color {
+    use serde::{Deserializer, Serializer};
+    use shakmaty::Color;
+
+    const ALL: &[Color] = &Color::ALL;
+
+    /// The word.
+    #[must_use]
+    pub const fn as_str(color: Color) -> &'static str {
+        match color {
+            Color::White => "white",
+            Color::Black => "black",
+        }
+    }
+
+    /// For serde: writes the word.
+    ///
+    /// # Errors
+    ///
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(as_str(*color))
+    }
+
+    /// For serde: reads the word.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not one of the words.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Color, D::Error> {
+        super::deserialize(deserializer, "colour", ALL, as_str)
+    }
+
+    /// A word, or null.
+    pub mod option {
+        use serde::{Deserialize, Deserializer, Serialize, Serializer};
+        use shakmaty::Color;
+
+        #[derive(Deserialize)]
+        #[serde(transparent)]
+        struct Named(#[serde(with = "super")] Color);
+
+        /// For serde: writes the word or null.
+        ///
+        /// # Errors
+        ///
+        /// Those of the serializer.
+        pub fn serialize<S: Serializer>(color: &Option<Color>, serializer: S) -> Result<S::Ok, S::Error> {
+            color.map(super::as_str).serialize(serializer)
+        }
+
+        /// For serde: reads a word or null.
+        ///
+        /// # Errors
+        ///
+        /// If the value is neither.
+        pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Color>, D::Error> {
+            Ok(Option::<Named>::deserialize(deserializer)?.map(|Named(color)| color))
+        }
+    }
+}
+
 /// Defines a vocabulary: what its words are, then an enum with a word for each variant.
 #[doc(hidden)]
 #[macro_export]

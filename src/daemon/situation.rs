@@ -1,6 +1,6 @@
 //! How everything is that kiebitz depends on, for its state on MQTT and for who asks.
 
-use kiebitz_game::events::{Clock, Incident, version_text};
+use kiebitz_game::events::{Incident, version_text};
 use kiebitz_game::hall::{Board, Hall};
 use kiebitz_game::laws::Severity;
 use kiebitz_hardware::Timestamp;
@@ -63,7 +63,7 @@ fn board_status(board: &Board, hall: &Hall) -> BoardStatus {
         battery: board.battery(),
         line: LineHealth::new(board.heard(), hall.counters(board.name())),
         game: board.playing().as_ref().map(GameStatus::of),
-        times: board.clock().map(Clock::from),
+        times: board.clock().map(|face| face.clock),
         open: board.open_incidents().filter_map(open).collect(),
         same_number: hall.namesakes(board.name()).map(str::to_owned).collect(),
     }

@@ -1,5 +1,6 @@
 //! The chess clock: which side is White's, whose time runs, and when its lever is pressed.
 
+mod face;
 mod reading;
 
 use core::time::Duration;
@@ -9,6 +10,7 @@ use kiebitz_hardware::facts::CLOCK_REPORT_PERIOD;
 use kiebitz_protocol::{ClockTimes, SideTime};
 use shakmaty::{ByColor, Color};
 
+pub use face::{Clock, ClockFace, Flag};
 pub(crate) use reading::Reading;
 use reading::{Fit, Known, is_last, marks_turn, side_time};
 
@@ -21,21 +23,6 @@ vocabulary! {
         /// The right-hand clock.
         Right = "right",
     }
-}
-
-/// What the clock shows, once White's side of it is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClockFace {
-    /// White's time in milliseconds. The board reports whole seconds.
-    pub white_ms: u64,
-    /// Black's time in milliseconds.
-    pub black_ms: u64,
-    /// Whose time runs; `None` when the clock is stopped.
-    pub running: Option<Color>,
-    /// Whose flag the clock shows as fallen. At the end of a period that is not the last, time runs on all the same.
-    pub flags: ByColor<bool>,
-    /// When the reading arrived.
-    pub as_of: Timestamp,
 }
 
 /// A change that the clock's readings show.
@@ -386,6 +373,11 @@ impl ClockWatch {
     }
 
     /// What the clock shows, once White's side is known.
+    pub(crate) fn shown(&self) -> Option<Clock> {
+        Some(self.face()?.clock)
+    }
+
+    /// The same with the time of the reading.
     pub(crate) fn face(&self) -> Option<ClockFace> {
         let (as_of, times) = self.last?;
         let white = self.white_side()?;
@@ -405,13 +397,13 @@ impl ClockWatch {
         let running = times
             .running
             .then(|| Color::from_white(lever_side(times) == white));
-        Some(ClockFace {
+        let clock = Clock {
             white_ms: ms.white,
             black_ms: ms.black,
             running,
-            flags,
-            as_of,
-        })
+            flag: Flag::of(flags),
+        };
+        Some(ClockFace { clock, as_of })
     }
 
     /// When either side last pressed.

@@ -7,7 +7,7 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::uci::UciMove;
 use shakmaty::{Color, Move, Piece, Role, Square};
 
-use crate::clock::ClockFace;
+use crate::clock::Clock;
 use crate::position::State;
 
 /// A ply of the line of play.
@@ -38,7 +38,7 @@ pub struct Ply {
     /// Whether the ply may have been played elsewhere among those that were reconstructed with it.
     pub any_order: bool,
     /// The clock when the ply was announced.
-    pub clock: Option<ClockFace>,
+    pub clock: Option<Clock>,
     /// What the ply rests on.
     pub evidence: Evidence,
 }
@@ -48,9 +48,6 @@ impl Ply {
     pub(crate) fn date(&mut self, then: impl Fn(Timestamp) -> Timestamp) {
         self.lifted_at = then(self.lifted_at);
         self.stood_at = then(self.stood_at);
-        if let Some(clock) = &mut self.clock {
-            clock.as_of = then(clock.as_of);
-        }
         for change in &mut self.evidence.changes {
             change.when.at = then(change.when.at);
         }

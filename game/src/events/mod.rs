@@ -25,17 +25,20 @@ use crate::clock::Side;
 use crate::laws::{Edition, IncidentKind, Mode, Severity};
 use crate::position::{Orientation, Variant};
 
+pub use crate::clock::{Clock, Flag};
+pub use crate::vocabulary::color;
+
 pub use decision::Decision;
 pub use evidence::{Caution, Evidence, Grounds, Ply, Rival, SensorChange, Since};
 pub use incident::{Incident, Proof, SquareChange};
 use played::certain;
-pub use played::{Clock, Move, PlayerFacts, Players};
+pub use played::{Move, PlayerFacts, Players};
 pub use resumable::{Doubt, ResumableGame};
 pub use time::time_text;
 pub use time::{rfc3339, rfc3339_option, some_time, time, time_or_null};
 pub use words::{
-    Action, ClaimReason, ClosedBy, CompletedBy, CorrectionReason, DecidedBy, EndReason, Flag, GameResult,
-    IncidentEnd, Recovery, SettledBy, color,
+    Action, ClaimReason, ClosedBy, CompletedBy, CorrectionReason, DecidedBy, EndReason, GameResult,
+    IncidentEnd, Recovery, SettledBy,
 };
 
 /// The stream of the boards that `kiebitz run` reads.

@@ -1,10 +1,9 @@
-//! Plies, clocks and players as events carry them.
+//! Plies and players as events carry them.
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{ByColor, Color};
+use shakmaty::Color;
 
-use super::{Flag, color};
-use crate::clock::ClockFace;
+use super::{Clock, color};
 
 /// A ply as published.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,43 +34,6 @@ pub struct Move {
 
 pub(super) const fn certain() -> bool {
     true
-}
-
-/// What the clock shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Clock {
-    /// White's time in milliseconds.
-    pub white_ms: u64,
-    /// Black's time in milliseconds.
-    pub black_ms: u64,
-    /// Whose time runs; `None` when nobody's does.
-    #[serde(with = "color::option")]
-    pub running: Option<Color>,
-    /// Whose flag is shown as fallen; absent while none is.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub flag: Option<Flag>,
-}
-
-impl Clock {
-    /// The players' times, in milliseconds.
-    #[must_use]
-    pub const fn times_ms(&self) -> ByColor<u64> {
-        ByColor {
-            white: self.white_ms,
-            black: self.black_ms,
-        }
-    }
-}
-
-impl From<ClockFace> for Clock {
-    fn from(face: ClockFace) -> Self {
-        Self {
-            white_ms: face.white_ms,
-            black_ms: face.black_ms,
-            running: face.running,
-            flag: Flag::of(face.flags),
-        }
-    }
 }
 
 /// Who plays, and where in the event.

@@ -1,82 +1,6 @@
 //! The words of events. Words that the tracker or the laws use too are defined there.
 
-use shakmaty::{ByColor, Color, KnownOutcome};
-
-/// A player by colour, in JSON "white" or "black".
-pub mod color {
-    use serde::{Deserializer, Serializer};
-    use shakmaty::Color;
-
-    const ALL: &[Color] = &Color::ALL;
-
-    /// The word.
-    #[must_use]
-    pub const fn as_str(color: Color) -> &'static str {
-        match color {
-            Color::White => "white",
-            Color::Black => "black",
-        }
-    }
-
-    /// For serde: writes the word.
-    ///
-    /// # Errors
-    ///
-    /// Those of the serializer.
-    pub fn serialize<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(as_str(*color))
-    }
-
-    /// For serde: reads the word.
-    ///
-    /// # Errors
-    ///
-    /// If the value is not one of the words.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Color, D::Error> {
-        crate::vocabulary::deserialize(deserializer, "colour", ALL, as_str)
-    }
-
-    /// A word, or null.
-    pub mod option {
-        use serde::{Deserialize, Deserializer, Serialize, Serializer};
-        use shakmaty::Color;
-
-        #[derive(Deserialize)]
-        #[serde(transparent)]
-        struct Named(#[serde(with = "super")] Color);
-
-        /// For serde: writes the word or null.
-        ///
-        /// # Errors
-        ///
-        /// Those of the serializer.
-        pub fn serialize<S: Serializer>(color: &Option<Color>, serializer: S) -> Result<S::Ok, S::Error> {
-            color.map(super::as_str).serialize(serializer)
-        }
-
-        /// For serde: reads a word or null.
-        ///
-        /// # Errors
-        ///
-        /// If the value is neither.
-        pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Color>, D::Error> {
-            Ok(Option::<Named>::deserialize(deserializer)?.map(|Named(color)| color))
-        }
-    }
-}
-
-vocabulary! {
-    "flag"
-    /// Whose flag is shown as fallen.
-    pub enum Flag {
-        /// White's alone.
-        White = "white",
-        /// Black's alone.
-        Black = "black",
-        /// Both players'.
-        Both = "both",
-    }
-}
+use shakmaty::{Color, KnownOutcome};
 
 vocabulary! {
     "ground of move.settled"
@@ -310,29 +234,6 @@ vocabulary! {
         SetTable = "set_table",
         /// Take a board that is gone out of everything that is published.
         Forget = "forget",
-    }
-}
-
-impl Flag {
-    /// From the flags that are shown as fallen; `None`: neither.
-    #[must_use]
-    pub const fn of(fallen: ByColor<bool>) -> Option<Self> {
-        match (fallen.white, fallen.black) {
-            (false, false) => None,
-            (true, false) => Some(Self::White),
-            (false, true) => Some(Self::Black),
-            (true, true) => Some(Self::Both),
-        }
-    }
-
-    /// Whether that player's flag has fallen.
-    #[must_use]
-    pub const fn includes(self, color: Color) -> bool {
-        match self {
-            Self::White => matches!(color, Color::White),
-            Self::Black => matches!(color, Color::Black),
-            Self::Both => true,
-        }
     }
 }
 

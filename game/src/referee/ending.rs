@@ -7,7 +7,7 @@ use shakmaty::{Chess, Color, KnownOutcome, Position};
 
 use super::history::History;
 use super::{LineEntry, Referee, Verdict};
-use crate::events::{Clock, CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind};
+use crate::events::{CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind};
 use crate::laws::{Fivefold, Rules, SeventyFive};
 
 /// 75 moves by each player without a pawn move or capture.
@@ -77,7 +77,7 @@ impl Referee {
             return;
         };
         let stood_at = last.ply.stood_at;
-        let clock = last.ply.clock.map(Clock::from);
+        let clock = last.ply.clock;
         let uncompleted = last.completed.is_none();
         self.withdraw_after(now, ply);
         if uncompleted {

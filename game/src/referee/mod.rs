@@ -22,7 +22,7 @@ mod words;
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{ByColor, KnownOutcome};
+use shakmaty::KnownOutcome;
 
 use crate::clock::{ClockChange, Side};
 use crate::command::CloseIncident;
@@ -222,13 +222,9 @@ impl Referee {
                 self.watch.scan(now, &snapshot);
                 self.watch(now, News::Squares);
             }
-            Finding::Times { face, sure } => {
-                self.watch.read_clock(face, sure);
-                let times = ByColor {
-                    white: face.white_ms,
-                    black: face.black_ms,
-                };
-                self.watch(now, News::Times(times));
+            Finding::Times { clock, sure } => {
+                self.watch.read_clock(clock, sure);
+                self.watch(now, News::Times(clock.times_ms()));
             }
             // The watchers alone have to know.
             Finding::Jolted | Finding::Steadied => {}
@@ -263,7 +259,7 @@ impl Referee {
             } => {
                 let elapsed = elapsed.and_then(|e| u64::try_from(e.as_millis()).ok());
                 self.mark(now, ply, None, |entry| {
-                    entry.completed = Some((by, clock.map(Clock::from), elapsed))
+                    entry.completed = Some((by, clock, elapsed))
                 });
                 let published = self.game.as_ref().map_or(0, |game| game.published.len());
                 let counts_now =

@@ -33,10 +33,10 @@ use shakmaty::{Bitboard, ByColor, Color};
 
 use super::LineEntry;
 use crate::acts::Acts;
-use crate::clock::{ClockChange, ClockFace};
+use crate::clock::{Clock, ClockChange};
 use crate::command::CloseIncident;
 use crate::events::incidents::{Decided, Incidents};
-use crate::events::{Clock, ClosedBy, CompletedBy, Decision, EventKind, IncidentEnd};
+use crate::events::{ClosedBy, CompletedBy, Decision, EventKind, IncidentEnd};
 use crate::laws::{IncidentKind, Situation};
 use crate::model::Model;
 use crate::tracker::Snapshot;
@@ -53,7 +53,7 @@ pub(super) struct Watch {
     offences: Offences,
     /// The number of the last incident before the pieces were set up for this game.
     game_since: u64,
-    face: Option<ClockFace>,
+    face: Option<Clock>,
     /// White's side of the clock is beyond doubt.
     sure: bool,
     pressed_times: Option<(ByColor<u64>, u64)>,
@@ -95,7 +95,7 @@ impl Watch {
 
     /// What the clock shows.
     pub(super) fn face(&self) -> Option<Clock> {
-        self.face.map(Clock::from)
+        self.face
     }
 
     /// When the watchers want to be called again.
@@ -109,19 +109,16 @@ impl Watch {
     }
 
     /// Takes in a reading of the clock.
-    pub(super) fn read_clock(&mut self, face: ClockFace, sure: bool) {
+    pub(super) fn read_clock(&mut self, face: Clock, sure: bool) {
         self.sure = sure;
-        let sides = |face: ClockFace| ByColor {
-            white: face.white_ms,
-            black: face.black_ms,
-        };
         let before = self.face.replace(face);
         let running = before.and_then(|before| before.running);
         if let (Some(before), Some(presser)) = (before, running)
             && face.running == Some(!presser)
         {
-            let undue = sides(face)[presser].saturating_sub(sides(before)[presser]);
-            self.pressed_times = Some((sides(before), undue));
+            let (before, after) = (before.times_ms(), face.times_ms());
+            let undue = after[presser].saturating_sub(before[presser]);
+            self.pressed_times = Some((before, undue));
         }
     }
 

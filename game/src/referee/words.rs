@@ -2,7 +2,7 @@
 
 use shakmaty::Role;
 
-use crate::events::{Clock, Move, Ply};
+use crate::events::{Move, Ply};
 
 /// The index of a ply in a list that begins with ply 1.
 pub(super) fn index(ply: u32) -> usize {
@@ -18,7 +18,7 @@ pub(super) fn move_of(ply: &Ply) -> Move {
         san: ply.san.clone(),
         fen: ply.after.fen(),
         captured: ply.captured.map(|role: Role| role.char().to_string()),
-        clock: ply.clock.map(Clock::from),
+        clock: ply.clock,
         legal: ply.played.is_some(),
         inferred: ply.inferred,
         order_certain: !ply.any_order,

@@ -5,7 +5,7 @@ use core::time::Duration;
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, KnownOutcome};
 
-use crate::clock::{ClockChange, ClockFace, Side};
+use crate::clock::{Clock, ClockChange, Side};
 use crate::events::{CompletedBy, CorrectionReason, EndReason, Ply, Recovery, SensorChange, SettledBy};
 use crate::position::{State, Variant};
 
@@ -48,7 +48,7 @@ pub(crate) enum Finding {
         /// How.
         by: CompletedBy,
         /// The clock at that moment.
-        clock: Option<ClockFace>,
+        clock: Option<Clock>,
         /// How long the mover's clock ran, from the opponent's press to their own, as reported by the board: to within a
         /// second. `None` if a press was missed.
         elapsed: Option<Duration>,
@@ -77,8 +77,8 @@ pub(crate) enum Finding {
     WhiteSide(Side),
     /// A reading of the clock; there is one for every reading once White's side is known.
     Times {
-        /// The reading.
-        face: ClockFace,
+        /// What the clock shows.
+        clock: Clock,
         /// Whether White's side of the clock is beyond doubt.
         sure: bool,
     },

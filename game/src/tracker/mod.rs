@@ -109,7 +109,7 @@ use playback::Playback;
 use sensors::Sensors;
 use tree::Tree;
 
-use crate::clock::{ClockChange, ClockFace, ClockWatch, Reading, Side};
+use crate::clock::{Clock, ClockChange, ClockFace, ClockWatch, Reading, Side};
 use crate::events::{EndReason, Recovery};
 use crate::model::{IN_HANDS, Model};
 use crate::position::start::{self, Drawn};
@@ -266,9 +266,9 @@ impl Tracker {
             return;
         };
         let changes = self.clock.read(at, times);
-        if let Some(face) = self.clock.face() {
+        if let Some(clock) = self.clock.shown() {
             let sure = self.clock.is_sure();
-            self.announce(now, Finding::Times { face, sure });
+            self.announce(now, Finding::Times { clock, sure });
         }
         for change in changes {
             self.clock_changed(now, change);
@@ -429,8 +429,8 @@ impl Tracker {
     }
 
     /// What the clock shows at the time of what is being announced; the board's memory records it for presses alone.
-    fn face_now(&self) -> Option<ClockFace> {
-        self.clock.face().filter(|_| !self.recovering())
+    fn face_now(&self) -> Option<Clock> {
+        self.clock.shown().filter(|_| !self.recovering())
     }
 
     /// Whether what is being announced was read from the board's memory.

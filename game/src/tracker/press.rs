@@ -181,7 +181,7 @@ impl Tracker {
             self.confirm(now, id, SettledBy::Press);
         }
         let clock = if by == CompletedBy::Press {
-            self.clock.face()
+            self.clock.shown()
         } else {
             self.face_now()
         };

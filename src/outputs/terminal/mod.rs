@@ -10,7 +10,7 @@ mod side;
 
 use std::io::IsTerminal;
 
-use kiebitz_game::clock::ClockFace;
+use kiebitz_game::clock::Clock;
 use kiebitz_game::events::record::GameRecord;
 use shakmaty::{Bitboard, Board};
 
@@ -27,7 +27,7 @@ pub struct Scene<'s> {
     /// Squares that show something else than the game.
     pub differs: Bitboard,
     /// What the clock shows.
-    pub clock: Option<ClockFace>,
+    pub clock: Option<Clock>,
     /// The game so far; `None` before it begins.
     pub game: Option<&'s GameRecord>,
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use kiebitz_game::clock::ClockFace;
+use kiebitz_game::clock::Clock;
 use kiebitz_game::events::record::Games;
 use kiebitz_game::events::{EventKind, ExplainedEvent};
 use kiebitz_game::hall::Board;
@@ -28,7 +28,7 @@ pub(super) struct Stage {
     pages: Vec<String>,
     placement: shakmaty::Board,
     differs: Bitboard,
-    clock: Option<ClockFace>,
+    clock: Option<Clock>,
     last_move: Bitboard,
     games: Games,
     /// The topic and the payload of the event published last.
@@ -108,7 +108,7 @@ impl Stage {
         let board = step.board;
         self.placement.clone_from(board.placement());
         self.differs = board.expected().map_or(Bitboard::EMPTY, |(_, differs)| differs);
-        self.clock = board.clock();
+        self.clock = board.clock().map(|face| face.clock);
         for said in step.said {
             if let Some(remark) = remark(&said.event.kind, &self.games) {
                 self.remark = wrapped(&remark, REMARK_WIDTH, 1, 1);

@@ -65,10 +65,7 @@ impl Jolts {
                 self.jolt = Some(Jolt {
                     since: desk.now(),
                     ply: desk.game.due(),
-                    times: desk.game.face.map(|face| ByColor {
-                        white: face.white_ms,
-                        black: face.black_ms,
-                    }),
+                    times: desk.game.face.map(|face| face.times_ms()),
                     left: false,
                     // What is left of the jolt before goes on in the same incident.
                     report: self.jolt.take().and_then(|jolt| jolt.report),

@@ -12,7 +12,7 @@ use core::time::Duration;
 use serde_json::json;
 use shakmaty::{Board, ByColor, CastlingMode, Color};
 
-use crate::clock::{ClockChange, ClockFace, Side};
+use crate::clock::{Clock, ClockChange, Flag, Side};
 use crate::events::incidents::Incidents;
 use crate::events::{CompletedBy, EventKind, SensorChange, Since};
 use crate::laws::{Edition, Mode};
@@ -213,14 +213,13 @@ fn reads(table: &mut Table, white_s: u64, black_s: u64, running: Option<Color>) 
 
 /// A reading of a clock that shows the flags of these players.
 fn reads_flags(table: &mut Table, white_s: u64, black_s: u64, running: Option<Color>, flags: &[Color]) {
-    let face = ClockFace {
+    let clock = Clock {
         white_ms: white_s * 1000,
         black_ms: black_s * 1000,
         running,
-        flags: ByColor::new_with(|color| flags.contains(&color)),
-        as_of: table.now,
+        flag: Flag::of(ByColor::new_with(|color| flags.contains(&color))),
     };
-    table.finds(Finding::Times { face, sure: true });
+    table.finds(Finding::Times { clock, sure: true });
 }
 
 /// A game of that many moves of each with a running clock.

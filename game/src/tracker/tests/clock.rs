@@ -8,6 +8,7 @@ use shakmaty::Color;
 
 use super::gaps::elements;
 use super::{START, World};
+use crate::clock::Flag;
 
 #[test]
 fn a_stopped_clock_is_no_part_of_a_turn() {
@@ -78,11 +79,8 @@ fn times_that_jump_up_are_no_press() {
         .wait(1000);
     world.times(true, true, [1, 200]).wait(1000);
     world.times(true, true, [0, 200]);
-    let flags = world
-        .tracker
-        .clock()
-        .map(|face| (face.flags.white, face.flags.black));
-    assert_eq!(flags, Some((true, false)));
+    let flag = world.tracker.clock().and_then(|face| face.clock.flag);
+    assert_eq!(flag, Some(Flag::White));
     // The next period.
     world
         .times(true, true, [250, 200])
@@ -97,7 +95,7 @@ fn a_clock_plugged_in_late_or_the_other_way_round_is_understood() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(3000).times(false, true, [200, 200]);
     assert_eq!(
-        world.tracker.clock().and_then(|face| face.running),
+        world.tracker.clock().and_then(|face| face.clock.running),
         Some(Color::Black)
     );
     world
@@ -123,7 +121,7 @@ fn a_clock_plugged_in_late_or_the_other_way_round_is_understood() {
         .wait(500);
     world.has_announced("e4 e5 Nf3 Nc6");
     assert_eq!(
-        world.tracker.clock().and_then(|face| face.running),
+        world.tracker.clock().and_then(|face| face.clock.running),
         Some(Color::White)
     );
 }
@@ -236,9 +234,8 @@ impl World {
 
     /// White's and Black's time in seconds, and whether a flag is shown.
     fn face(&self) -> Option<(u64, u64, bool)> {
-        let face = self.tracker.clock()?;
-        let flag = face.flags.white || face.flags.black;
-        Some((face.white_ms / 1000, face.black_ms / 1000, flag))
+        let clock = self.tracker.clock()?.clock;
+        Some((clock.white_ms / 1000, clock.black_ms / 1000, clock.flag.is_some()))
     }
 }
 

@@ -47,7 +47,10 @@ fn a_polled_board_reports_what_happened_since_the_last_poll() {
     world.wait(3000);
     answers(&mut world, since, elements("e2. e4P R e7. e5p L"));
     assert_eq!(world.announced.join(" "), "e4 e5");
-    assert_eq!(world.tracker.clock().map(|face| face.white_ms), Some(290_000));
+    assert_eq!(
+        world.tracker.clock().map(|face| face.clock.white_ms),
+        Some(290_000)
+    );
     world.has_announced("e4 e5");
 }
 

@@ -2,11 +2,13 @@ mod small;
 
 use kiebitz_game::clock::ClockFace;
 use kiebitz_game::events::samples::{clock, event, ply, started};
-use kiebitz_game::events::{ClosedBy, CompletedBy, DecidedBy, EventKind, GameResult, IncidentEnd, SettledBy};
+use kiebitz_game::events::{
+    Clock, ClosedBy, CompletedBy, DecidedBy, EventKind, GameResult, IncidentEnd, SettledBy,
+};
 use kiebitz_game::laws::IncidentKind;
 use kiebitz_game::position::{Orientation, Variant};
 use serde_json::Value;
-use shakmaty::{ByColor, Color};
+use shakmaty::Color;
 
 use super::*;
 use crate::outputs::mqtt::{Delivery, MediaType, Prefix};
@@ -66,10 +68,12 @@ impl World {
     ) -> Vec<Message> {
         let (white_ms, black_ms) = (white_s * 1000, black_s * 1000);
         self.clock = Some(ClockFace {
-            white_ms,
-            black_ms,
-            running,
-            flags: ByColor::default(),
+            clock: Clock {
+                white_ms,
+                black_ms,
+                running,
+                flag: None,
+            },
             as_of: at(second),
         });
         self.step(Vec::new())
@@ -430,12 +434,11 @@ fn spectators_see_the_flag_of_a_lost_game_only() {
     };
     let read = |world: &mut World, second: i64, white_s: u64, events: Vec<EventKind>| {
         world.clock = Some(ClockFace {
-            white_ms: white_s * 1000,
-            black_ms: 600_000,
-            running: Some(Color::White),
-            flags: ByColor {
-                white: true,
-                black: false,
+            clock: Clock {
+                white_ms: white_s * 1000,
+                black_ms: 600_000,
+                running: Some(Color::White),
+                flag: Some(Flag::White),
             },
             as_of: at(second),
         });
@@ -453,7 +456,7 @@ fn spectators_see_the_flag_of_a_lost_game_only() {
     assert_eq!(value(&messages, "kiebitz/boards/b/clock")["flag"], "white");
     assert_eq!(value(&messages, "public/boards/b/clock").get("flag"), None);
     let mut made = ply(1, "e2e4", "e4");
-    made.clock = world.clock.map(Into::into);
+    made.clock = world.clock.map(|face| face.clock);
     let messages = world.step(vec![EventKind::MoveMade(made)]);
     assert_eq!(
         value(&messages, "kiebitz/boards/b/game")["moves"][0]["clock"]["flag"],

@@ -1,6 +1,6 @@
-use shakmaty::{ByColor, Color, KnownOutcome};
+use shakmaty::{Color, KnownOutcome};
 
-use crate::clock::ClockFace;
+use crate::clock::Clock;
 use crate::events::EventKind;
 use crate::laws::{Edition, IncidentKind, Mode};
 use crate::referee::tests::table::{Table, rules};
@@ -9,14 +9,13 @@ use crate::tracker::Finding;
 const KNIGHTS: &str = "Nf3 Nf6 Ng1 Ng8";
 
 fn reads(table: &mut Table, white_s: u64, black_s: u64) {
-    let face = ClockFace {
+    let clock = Clock {
         white_ms: white_s * 1000,
         black_ms: black_s * 1000,
         running: Some(Color::White),
-        flags: ByColor::default(),
-        as_of: table.now,
+        flag: None,
     };
-    table.finds(Finding::Times { face, sure: true });
+    table.finds(Finding::Times { clock, sure: true });
 }
 
 /// A game of that edition with four moves of each, and the times on the clock.
