@@ -53,7 +53,7 @@ fn nothing_below_the_crates_for_others_is_under_the_gpl() {
 
 #[test]
 fn cargo_deny_allows_the_same() {
-    let config = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/.cargo/deny.toml")).unwrap();
+    let config = std::fs::read_to_string(crate::root().join(".cargo/deny.toml")).unwrap();
     let list = config
         .split_once("\nallow = [")
         .and_then(|(_, rest)| rest.split_once(']'));

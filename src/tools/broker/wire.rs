@@ -30,7 +30,7 @@ pub(super) enum Version {
 pub(super) enum WireError {
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("it does not begin with CONNECT in MQTT 5 or 3.1.1")]
+    #[error("the first packet is not CONNECT of MQTT 5 or 3.1.1")]
     NotMqtt,
     #[error("malformed packet: {0}")]
     Malformed(#[from] FiveError),

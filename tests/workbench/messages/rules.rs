@@ -18,7 +18,7 @@ fn every_kind_of_text_is_collected() {
     };
     has(
         Kind::Error,
-        "output/mqtt/lost.rs",
+        "outputs/mqtt/lost.rs",
         "the broker requires a user and a password",
     );
     has(Kind::Error, "cli/replay.rs", "cannot open {}");
