@@ -25,7 +25,7 @@ use std::process::{Child, Command, Stdio};
 
 use kiebitz::system_time::LiveTime;
 use kiebitz::tools::broker::Broker;
-use kiebitz::tools::emulate::{Port, plies};
+use kiebitz::tools::emulate::{EmulatedPort, plies};
 use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
 
 /// By then the board has been asked all, and the cable is out.
@@ -141,7 +141,7 @@ impl Drop for Daemon {
 /// A board in the start position on which nobody plays, and its port while the cable is in.
 struct Table {
     board: EmulatedBoard,
-    port: Option<Port>,
+    port: Option<EmulatedPort>,
 }
 
 impl Table {
@@ -150,7 +150,7 @@ impl Table {
         let standing = plies::dump(&shakmaty::Board::new());
         let mut board = EmulatedBoard::with_pieces(now, BoardSettings::default(), &standing);
         board.plug_clock(now, Some(EmulatedClock::new(Duration::from_secs(5400))));
-        let port = Some(Port::open(Some(link)).expect("a pseudo-terminal"));
+        let port = Some(EmulatedPort::open(Some(link)).expect("a pseudo-terminal"));
         Self { board, port }
     }
 

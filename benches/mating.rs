@@ -15,7 +15,7 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use kiebitz_game::laws::mating::{Answer, can_mate, quick};
+use kiebitz_game::laws::mating::{MatingAnswer, can_mate, quick};
 use pgn_reader::{Reader, SanPlus, Visitor};
 use shakmaty::{CastlingMode, Chess, Color, FromSetup, Position, PositionError, fen::Fen};
 
@@ -55,9 +55,9 @@ impl Costs {
         self.times.push(time);
         self.nodes.push(verdict.nodes);
         let answer = match verdict.answer {
-            Answer::Can { .. } => Some(true),
-            Answer::Cannot { .. } => Some(false),
-            Answer::Undetermined => None,
+            MatingAnswer::Can { .. } => Some(true),
+            MatingAnswer::Cannot { .. } => Some(false),
+            MatingAnswer::Undetermined => None,
         };
         self.count(answer, expected);
     }

@@ -10,7 +10,7 @@ use shakmaty::Color;
 
 /// What the clock shows. A client counts down the running side by itself from `as_of`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClockPicture {
+pub struct ClockView {
     /// White's time; `None` without a clock, or before White's side of it is known.
     pub white_ms: Option<u64>,
     /// Black's time.
@@ -30,7 +30,7 @@ pub struct ClockPicture {
 /// second late: only beyond this was a clock set or corrected.
 const MAX_DRIFT: Duration = Duration::from_secs(2);
 
-impl ClockPicture {
+impl ClockView {
     /// Of what the clock shows; `None` without a clock, or before White's side of it is known.
     #[must_use]
     pub fn new(face: Option<ClockFace>) -> Self {
@@ -121,16 +121,16 @@ mod tests {
     #[test]
     fn what_is_written_is_read_also_without_a_clock() {
         let as_of = Timestamp::from_micros(1_789_000_000_000_000);
-        let some = ClockPicture {
+        let some = ClockView {
             white_ms: Some(7000),
             black_ms: Some(8000),
             running: Some(Color::Black),
             flag: None,
             as_of: Some(as_of),
         };
-        for clock in [some, ClockPicture::default()] {
+        for clock in [some, ClockView::default()] {
             let text = serde_json::to_string(&clock).expect("JSON");
-            let read: ClockPicture = serde_json::from_str(&text).expect("understood");
+            let read: ClockView = serde_json::from_str(&text).expect("understood");
             assert_eq!(read, clock);
         }
     }

@@ -2,8 +2,8 @@
 //! control characters in them say: it hides lines, renames its window, answers. So they are shown, not sent.
 //!
 //! All that goes to stderr passes through here, and what goes to stdout where that is a terminal: files and pipes get the
-//! bytes as they are. Text with the program's own styles is a [`Line`](crate::outputs::terminal::Line), which escapes the
-//! text between them, and goes to the terminal past [`Shown`].
+//! bytes as they are. Text with the program's own styles is a [`Line`](crate::outputs::terminal::StyledLine), which escapes the
+//! text between them, and goes to the terminal past [`EscapingWriter`].
 
 use core::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -13,7 +13,7 @@ const LONGEST_CHARACTER: usize = 4;
 
 /// Hands text on, with control characters escaped as JSON does: `\u001b`. Line breaks and tabs stay.
 #[derive(Debug)]
-pub(crate) struct Shown<W> {
+pub(crate) struct EscapingWriter<W> {
     inner: W,
     escapes: bool,
     /// The beginning of a character, whose other bytes are still to come.
@@ -21,15 +21,15 @@ pub(crate) struct Shown<W> {
 }
 
 /// stdout; for a terminal, with control characters escaped.
-pub(crate) fn stdout() -> Shown<io::StdoutLock<'static>> {
+pub(crate) fn stdout() -> EscapingWriter<io::StdoutLock<'static>> {
     let inner = io::stdout().lock();
     let escapes = inner.is_terminal();
-    Shown::new(inner, escapes)
+    EscapingWriter::new(inner, escapes)
 }
 
 /// stderr, with control characters escaped.
-pub(crate) fn stderr() -> Shown<io::StderrLock<'static>> {
-    Shown::new(io::stderr().lock(), true)
+pub(crate) fn stderr() -> EscapingWriter<io::StderrLock<'static>> {
+    EscapingWriter::new(io::stderr().lock(), true)
 }
 
 /// stderr for a log, of which each event is one line: line breaks in it are escaped as well.
@@ -56,7 +56,7 @@ impl Write for LogLines {
     }
 }
 
-impl<W: Write> Shown<W> {
+impl<W: Write> EscapingWriter<W> {
     /// Hands text on to `inner` as it is, or escaped.
     pub(crate) fn new(inner: W, escapes: bool) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl<W: Write> Shown<W> {
     }
 }
 
-impl<W: Write> Write for Shown<W> {
+impl<W: Write> Write for EscapingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !self.escapes {
             return self.inner.write(bytes);
@@ -142,7 +142,7 @@ mod tests {
 
     /// What arrives of text that is written in pieces of so many bytes.
     fn shown(text: &[u8], piece: usize, escapes: bool) -> Vec<u8> {
-        let mut writer = Shown::new(Vec::new(), escapes);
+        let mut writer = EscapingWriter::new(Vec::new(), escapes);
         for piece in text.chunks(piece) {
             writer.write_all(piece).expect("room");
         }

@@ -188,7 +188,7 @@ pub fn moment() -> Moment {
 
 /// A step of the wall clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct ClockStep {
     /// What time it was just before.
     pub at: Timestamp,
     /// By how many microseconds it was set.
@@ -238,11 +238,11 @@ impl LiveTime {
 
     /// Follows the system's clock if it was set forward, as a computer without a battery-backed clock does once it has a
     /// network, and notices if it was set back. Returns by how much.
-    pub fn keep_up(&self) -> Option<Step> {
+    pub fn keep_up(&self) -> Option<ClockStep> {
         self.keep_up_with(wall_time())
     }
 
-    fn keep_up_with(&self, wall: Timestamp) -> Option<Step> {
+    fn keep_up_with(&self, wall: Timestamp) -> Option<ClockStep> {
         let at = self.now();
         let behind = Duration::from_micros(self.steps.behind.load(Ordering::Relaxed));
         let expected = at.saturating_sub(behind);
@@ -250,7 +250,7 @@ impl LiveTime {
         if back >= SET {
             self.steps.behind.fetch_add(micros(back), Ordering::Relaxed);
             let micros = i64::try_from(micros(back)).ok()?;
-            return Some(Step { at, micros: -micros });
+            return Some(ClockStep { at, micros: -micros });
         }
         let forward = wall.saturating_duration_since(expected);
         if forward < SET {
@@ -262,7 +262,7 @@ impl LiveTime {
         let forward = micros(forward.saturating_sub(caught_up));
         self.steps.ahead.fetch_add(forward, Ordering::Relaxed);
         let micros = i64::try_from(forward).ok().filter(|micros| *micros > 0)?;
-        Some(Step { at, micros })
+        Some(ClockStep { at, micros })
     }
 
     /// Lets other tasks work until `at`.

@@ -60,7 +60,7 @@ use kiebitz_protocol::BusAddress;
 
 use crate::observation::Observed;
 use crate::time::Timestamp;
-use listener::Listener;
+use listener::BusListener;
 use poller::Poller;
 
 mod board;
@@ -160,7 +160,7 @@ pub struct BusFigures {
 /// ```
 #[derive(Debug, Default)]
 pub struct BusLine {
-    listener: Listener,
+    listener: BusListener,
     poller: Option<Poller>,
     open_since: Option<Timestamp>,
     /// A command was handed out and has not come back as sent.

@@ -140,7 +140,7 @@ impl LineSettings {
 pub struct Line {
     /// `None`: the line is only listened to.
     settings: Option<LineSettings>,
-    phase: Phase,
+    phase: LinePhase,
     session: Box<Session>,
     bus: Box<BusLine>,
     open: bool,
@@ -150,7 +150,7 @@ pub struct Line {
 
 /// Which machine has the line.
 #[derive(Debug)]
-enum Phase {
+enum LinePhase {
     Probed(Box<Probe>),
     Speaks(LineMode),
 }
@@ -159,16 +159,16 @@ enum Phase {
 macro_rules! each {
     ($line:expr, $inner:ident => $call:expr) => {
         match &mut $line.phase {
-            Phase::Probed($inner) => $call,
-            Phase::Speaks(LineMode::Single) => {
+            LinePhase::Probed($inner) => $call,
+            LinePhase::Speaks(LineMode::Single) => {
                 let $inner = &mut $line.session;
                 $call
             }
-            Phase::Speaks(LineMode::Bus) => {
+            LinePhase::Speaks(LineMode::Bus) => {
                 let $inner = &mut $line.bus;
                 $call
             }
-            Phase::Speaks(LineMode::Unknown) => {}
+            LinePhase::Speaks(LineMode::Unknown) => {}
         }
     };
 }
@@ -183,7 +183,7 @@ impl Line {
     pub fn listening(mode: LineMode) -> Self {
         Self {
             settings: None,
-            phase: Phase::Speaks(mode),
+            phase: LinePhase::Speaks(mode),
             session: Box::default(),
             bus: Box::default(),
             open: false,
@@ -202,8 +202,8 @@ impl Line {
     /// Keeps the boards of a closed line answering from the next opening on. What is known of them stays.
     pub fn keep(&mut self, settings: LineSettings) {
         self.phase = match settings.mode {
-            Some(mode) => Phase::Speaks(mode),
-            None => Phase::Probed(Box::new(Probe::with(settings.probe()))),
+            Some(mode) => LinePhase::Speaks(mode),
+            None => LinePhase::Probed(Box::new(Probe::with(settings.probe()))),
         };
         let mut session = settings.session.clone();
         session.shared |= settings.mode.is_none();
@@ -214,15 +214,15 @@ impl Line {
 
     /// In a replay: what comes from here on was recorded in this mode.
     pub fn listen_as(&mut self, mode: LineMode) {
-        self.phase = Phase::Speaks(mode);
+        self.phase = LinePhase::Speaks(mode);
     }
 
     /// How the boards speak.
     #[must_use]
     pub fn mode(&self) -> LineMode {
         match self.phase {
-            Phase::Probed(_) => LineMode::Unknown,
-            Phase::Speaks(mode) => mode,
+            LinePhase::Probed(_) => LineMode::Unknown,
+            LinePhase::Speaks(mode) => mode,
         }
     }
 
@@ -260,7 +260,7 @@ impl Line {
     /// The port was opened. A line that has to be probed is probed again: something else may have been plugged in.
     pub fn handle_opened(&mut self, now: Timestamp) {
         if let Some(settings) = self.settings.as_ref().filter(|settings| settings.mode.is_none()) {
-            self.phase = Phase::Probed(Box::new(Probe::with(settings.probe())));
+            self.phase = LinePhase::Probed(Box::new(Probe::with(settings.probe())));
         }
         self.open = true;
         each!(self, machine => machine.handle_opened(now));
@@ -303,10 +303,10 @@ impl Line {
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         match &self.phase {
-            Phase::Probed(probe) => probe.poll_deadline(),
-            Phase::Speaks(LineMode::Single) => self.session.poll_deadline(),
-            Phase::Speaks(LineMode::Bus) => self.bus.poll_deadline(),
-            Phase::Speaks(LineMode::Unknown) => None,
+            LinePhase::Probed(probe) => probe.poll_deadline(),
+            LinePhase::Speaks(LineMode::Single) => self.session.poll_deadline(),
+            LinePhase::Speaks(LineMode::Bus) => self.bus.poll_deadline(),
+            LinePhase::Speaks(LineMode::Unknown) => None,
         }
     }
 
@@ -314,10 +314,10 @@ impl Line {
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         match &mut self.phase {
-            Phase::Probed(probe) => probe.poll_transmit(now),
-            Phase::Speaks(LineMode::Single) => self.session.poll_transmit(now),
-            Phase::Speaks(LineMode::Bus) => self.bus.poll_transmit(now),
-            Phase::Speaks(LineMode::Unknown) => None,
+            LinePhase::Probed(probe) => probe.poll_transmit(now),
+            LinePhase::Speaks(LineMode::Single) => self.session.poll_transmit(now),
+            LinePhase::Speaks(LineMode::Bus) => self.bus.poll_transmit(now),
+            LinePhase::Speaks(LineMode::Unknown) => None,
         }
     }
 
@@ -353,11 +353,11 @@ impl Line {
 
     /// Goes on as what the probe has found, if it has.
     fn follow_probe(&mut self, now: Timestamp) {
-        let Phase::Probed(probe) = &mut self.phase else {
+        let LinePhase::Probed(probe) = &mut self.phase else {
             return;
         };
         let Some(mode) = probe.poll_mode() else { return };
-        self.phase = Phase::Speaks(mode);
+        self.phase = LinePhase::Speaks(mode);
         self.found = Some(mode);
         each!(self, machine => machine.handle_opened(now));
     }

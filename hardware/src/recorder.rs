@@ -82,7 +82,7 @@ pub struct Recorder {
     budget: u64,
     zone: TimeZone,
     today: Option<Day>,
-    ports: HashMap<String, Port>,
+    ports: HashMap<String, RecordedPort>,
     /// When the oldest chunk was recorded that the disk has not been asked to store.
     unsynced: Option<Timestamp>,
     budget_checked: Option<Timestamp>,
@@ -122,7 +122,7 @@ pub enum RecorderReport {
 }
 
 #[derive(Debug, Default)]
-struct Port {
+struct RecordedPort {
     file: Option<DayFile<File>>,
     /// Files of other days that the disk has not been asked to store.
     finished: Vec<DayFile<File>>,
@@ -356,7 +356,7 @@ impl Recorder {
     }
 
     fn sync_files(&mut self, now: Timestamp) {
-        let mut changed: Vec<_> = self.ports.values_mut().flat_map(Port::changed).collect();
+        let mut changed: Vec<_> = self.ports.values_mut().flat_map(RecordedPort::changed).collect();
         let stored = store(&changed);
         for file in &mut changed {
             file.changed = false;
@@ -391,7 +391,7 @@ impl Recorder {
     }
 }
 
-impl Port {
+impl RecordedPort {
     /// Writes to the file of the day, with the marks of a gap before it.
     fn write(
         &mut self,

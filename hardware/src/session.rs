@@ -1,10 +1,10 @@
 //! One board on one port: from its bytes to observations, and what it is asked.
 
-mod keeper;
 mod listener;
 mod question;
 mod settings;
 mod watch;
+mod writer;
 
 use core::time::Duration;
 
@@ -12,9 +12,9 @@ use kiebitz_protocol::Counters;
 
 use crate::observation::Observed;
 use crate::time::Timestamp;
-use keeper::Keeper;
-use listener::Listener;
+use listener::SessionListener;
 pub use settings::SessionSettings;
+use writer::SessionWriter;
 
 /// One board on one port: a state machine that is given bytes and time and returns observations and, if it keeps the
 /// board, what to write.
@@ -64,8 +64,8 @@ pub use settings::SessionSettings;
 /// ```
 #[derive(Debug, Default)]
 pub struct Session {
-    listener: Listener,
-    keeper: Option<Keeper>,
+    listener: SessionListener,
+    writer: Option<SessionWriter>,
 }
 
 impl Session {
@@ -88,14 +88,14 @@ impl Session {
     #[must_use]
     pub fn keeping(settings: SessionSettings) -> Self {
         Self {
-            keeper: Some(Keeper::new(settings)),
+            writer: Some(SessionWriter::new(settings)),
             ..Self::default()
         }
     }
 
     /// Keeps the board answering from the next opening on; the port is closed.
     pub(crate) fn keep(&mut self, settings: SessionSettings) {
-        self.keeper = Some(Keeper::new(settings));
+        self.writer = Some(SessionWriter::new(settings));
     }
 
     /// What was decoded and what was dropped since the session began.
@@ -107,44 +107,44 @@ impl Session {
     /// The port was opened.
     pub fn handle_opened(&mut self, now: Timestamp) {
         self.listener.handle_opened(now);
-        if let Some(keeper) = &mut self.keeper {
-            keeper.handle_opened(now);
+        if let Some(writer) = &mut self.writer {
+            writer.handle_opened(now);
         }
     }
 
     /// The port is gone.
     pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
         self.listener.handle_closed(now, reason);
-        if let Some(keeper) = &mut self.keeper {
-            keeper.handle_closed();
+        if let Some(writer) = &mut self.writer {
+            writer.handle_closed();
         }
     }
 
     /// Bytes came from the board.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
-        let Self { listener, keeper } = self;
-        let Some(keeper) = keeper else {
+        let Self { listener, writer } = self;
+        let Some(writer) = writer else {
             listener.handle_bytes(now, bytes, |_| {});
             return;
         };
-        listener.handle_bytes(now, bytes, |decoded| keeper.hear(now, decoded));
+        listener.handle_bytes(now, bytes, |decoded| writer.hear(now, decoded));
         if listener.mid_message() {
-            keeper.hear_part(now);
+            writer.hear_part(now);
         }
     }
 
     /// Bytes were written to the board: live the driver hands back what it wrote, in a replay the recorded ones.
     pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
         self.listener.handle_sent(now, bytes);
-        if let Some(keeper) = &mut self.keeper {
-            keeper.handle_sent(now);
+        if let Some(writer) = &mut self.writer {
+            writer.handle_sent(now);
         }
     }
 
     /// A deadline has come.
     pub fn handle_deadline(&mut self, now: Timestamp) {
-        if let Some(keeper) = &mut self.keeper {
-            keeper.handle_deadline(now);
+        if let Some(writer) = &mut self.writer {
+            writer.handle_deadline(now);
         }
     }
 
@@ -154,21 +154,21 @@ impl Session {
     /// taken with [`poll_transmit`](Self::poll_transmit).
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        self.keeper.as_ref()?.poll_deadline()
+        self.writer.as_ref()?.poll_deadline()
     }
 
     /// What is to be written now: at most 10 bytes, as much as the board's input buffer holds. To be handed back to
     /// [`handle_sent`](Self::handle_sent) once it is written.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
-        self.keeper.as_mut()?.poll_transmit(now)
+        self.writer.as_mut()?.poll_transmit(now)
     }
 
     /// Why the session gives the port up, returned once, in words for people. The driver closes the port, calls
     /// [`handle_closed`](Self::handle_closed) with this reason, and opens it again when it sees fit.
     #[must_use]
     pub fn poll_close(&mut self) -> Option<String> {
-        self.keeper.as_mut()?.poll_close()
+        self.writer.as_mut()?.poll_close()
     }
 
     /// Shows a text on the clock's display for [`SessionSettings::text_time`]: its first 8 characters, in small
@@ -177,8 +177,8 @@ impl Session {
     /// Only for setting up, never during a game; the caller has to ensure that. Nothing happens without a clock,
     /// on a closed port, or in a session that only listens. Clocks other than the DGT 3000 do not show it.
     pub fn show(&mut self, now: Timestamp, text: &str) {
-        if let Some(keeper) = &mut self.keeper {
-            keeper.show(now, text);
+        if let Some(writer) = &mut self.writer {
+            writer.show(now, text);
         }
     }
 

@@ -6,7 +6,7 @@ mod after;
 
 use std::path::PathBuf;
 
-use super::period::Moment;
+use super::period::PeriodBound;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand};
@@ -39,7 +39,7 @@ use crate::tools::emulate::{Fault, Hands, Share};
 )]
 pub(super) struct Arguments {
     #[command(subcommand)]
-    pub(super) command: Command,
+    pub(super) command: CliCommand,
     #[command(flatten)]
     help: Help,
     /// Print the version
@@ -48,7 +48,7 @@ pub(super) struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Command {
+pub(super) enum CliCommand {
     Backup(BackupArguments),
     #[cfg(target_os = "linux")]
     Boards(BoardsArguments),
@@ -391,13 +391,13 @@ pub(super) struct LawsArguments {
 pub(super) struct SelectionArguments {
     /// Only this day, as in 2026-11-21 or today
     #[arg(long, value_name = "DAY", conflicts_with_all = ["since", "until"])]
-    pub(super) date: Option<Moment>,
+    pub(super) date: Option<PeriodBound>,
     /// Only from this day or time on, as in 2026-11-21T14:00
     #[arg(long, value_name = "DAY|TIME")]
-    pub(super) since: Option<Moment>,
+    pub(super) since: Option<PeriodBound>,
     /// Only up to this day or time
     #[arg(long, value_name = "DAY|TIME")]
-    pub(super) until: Option<Moment>,
+    pub(super) until: Option<PeriodBound>,
     /// Only this board; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(super) board: Vec<String>,

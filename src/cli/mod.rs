@@ -38,7 +38,7 @@ use std::io::{BufWriter, IsTerminal, Write};
 use crate::outputs::terminal;
 use crate::tools::demo::Venue;
 use crate::{Exit, shown};
-use request::Request;
+use request::Invocation;
 
 /// Definition of the command line, with all that it accepts.
 #[must_use]
@@ -67,39 +67,39 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     };
     let mut out = BufWriter::with_capacity(BUFFER, shown::stdout());
     let done = match request {
-        Request::Backup(request) => backup::run(&request, &mut out),
+        Invocation::Backup(request) => backup::run(&request, &mut out),
         #[cfg(target_os = "linux")]
-        Request::Boards(options) => crate::tools::boards::run(&options, &mut out),
+        Invocation::Boards(options) => crate::tools::boards::run(&options, &mut out),
         #[cfg(target_os = "linux")]
-        Request::CheckConfig(file) => check_config::run(file.as_deref(), &mut out),
-        Request::Demo(mut demo) => {
+        Invocation::CheckConfig(file) => check_config::run(file.as_deref(), &mut out),
+        Invocation::Demo(mut demo) => {
             // Scripts expect that the demo ends; a person wants to look at its pages.
             demo.wait |= std::io::stdout().is_terminal();
             crate::tools::demo::run(&demo, venue(), &mut out)
         }
         #[cfg(all(unix, feature = "emulator"))]
-        Request::Emulate(emulation) => crate::tools::emulate::run(&emulation, &mut out),
-        Request::EventCheck(request) => event::check(&request, &mut out),
-        Request::Export(request) => export::run(&request, &mut out),
-        Request::Games(request) => games::run(&request, &mut out),
+        Invocation::Emulate(emulation) => crate::tools::emulate::run(&emulation, &mut out),
+        Invocation::EventCheck(request) => event::check(&request, &mut out),
+        Invocation::Export(request) => export::run(&request, &mut out),
+        Invocation::Games(request) => games::run(&request, &mut out),
         #[cfg(target_os = "linux")]
-        Request::Hub(config) => run::hub(config.as_deref()),
-        Request::Laws(request) => laws::run(&request, &mut out),
-        Request::Pgn(request) => pgn::run(&request, &mut out),
+        Invocation::Hub(config) => run::hub(config.as_deref()),
+        Invocation::Laws(request) => laws::run(&request, &mut out),
+        Invocation::Pgn(request) => pgn::run(&request, &mut out),
         #[cfg(target_os = "linux")]
-        Request::Rebuild(request) => rebuild::run(&request, &mut out),
+        Invocation::Rebuild(request) => rebuild::run(&request, &mut out),
         #[cfg(target_os = "linux")]
-        Request::Record(recording) => crate::tools::record::run(&recording),
-        Request::Replay(request) => replay::run(&request, &mut out),
-        Request::Report(request) => report::run(&request, &mut out),
+        Invocation::Record(recording) => crate::tools::record::run(&recording),
+        Invocation::Replay(request) => replay::run(&request, &mut out),
+        Invocation::Report(request) => report::run(&request, &mut out),
         #[cfg(target_os = "linux")]
-        Request::Run(config) => run::run(config.as_deref()),
+        Invocation::Run(config) => run::run(config.as_deref()),
         #[cfg(target_os = "linux")]
-        Request::Setup(request) => setup::run(&request, &mut out),
+        Invocation::Setup(request) => setup::run(&request, &mut out),
         #[cfg(target_os = "linux")]
-        Request::Status(request) => status::run(&request, &mut out),
+        Invocation::Status(request) => status::run(&request, &mut out),
         #[cfg(target_os = "linux")]
-        Request::User(request) => user::run(&request, &mut out),
+        Invocation::User(request) => user::run(&request, &mut out),
     };
     let done = done.and_then(|exit| {
         out.flush()?;

@@ -10,18 +10,18 @@ use clap::{CommandFactory, Parser};
 #[cfg(all(unix, feature = "emulator"))]
 use super::args::EmulateArguments;
 use super::args::{
-    Arguments, BackupArguments, Command, DemoArguments, EventCheckArguments, EventCommand, ExportArguments,
-    GamesArguments, LawsArguments, PgnArguments, ReplayArguments, ReportArguments, RulesArguments,
-    SelectionArguments,
+    Arguments, BackupArguments, CliCommand, DemoArguments, EventCheckArguments, EventCommand,
+    ExportArguments, GamesArguments, LawsArguments, PgnArguments, ReplayArguments, ReportArguments,
+    RulesArguments, SelectionArguments,
 };
 #[cfg(target_os = "linux")]
 use super::args::{BoardsArguments, RebuildArguments, RecordArguments};
 use super::logging::Logging;
 use super::period::Period;
-use super::printer::Output;
+use super::printer::ReplayOutput;
 use super::request::{
     BackupRequest, CaptureRequest, EventCheckRequest, ExportRequest, Exported, Form, GamesForm, GamesRequest,
-    LawsRequest, PgnRequest, ReplayRequest, ReportRequest, Request, RulesFrom, Selection,
+    Invocation, LawsRequest, PgnRequest, ReplayRequest, ReportRequest, RulesFrom, Selection,
 };
 #[cfg(target_os = "linux")]
 use super::request::{RebuildRequest, SetupRequest};
@@ -31,12 +31,12 @@ use super::status::StatusRequest;
 use kiebitz_game::laws::Regulations;
 
 use super::user::UserRequest;
-use crate::config::Played;
+use crate::config::RulesTable;
 use crate::outputs::mqtt::{MqttConfig, Prefix};
 use crate::outputs::shared::notation::{LETTERS, Letters};
 use crate::tools::demo::Demo;
 #[cfg(all(unix, feature = "emulator"))]
-use crate::tools::emulate::{Boards, Emulation, Lines};
+use crate::tools::emulate::{Boards, Emulation, Wiring};
 #[cfg(target_os = "linux")]
 use crate::tools::{boards, record::Recording};
 
@@ -45,52 +45,52 @@ use crate::tools::{boards, record::Recording};
 /// # Errors
 ///
 /// When they make no sense; also when they ask for help, which is then the error's text.
-pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, clap::Error> {
+pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocation, clap::Error> {
     let arguments = Arguments::try_parse_from(args).map_err(naming_what_was_left_out)?;
     match arguments.command {
-        Command::Backup(backup) => Ok(Request::Backup(backup.into())),
+        CliCommand::Backup(backup) => Ok(Invocation::Backup(backup.into())),
         #[cfg(target_os = "linux")]
-        Command::Boards(boards) => Ok(Request::Boards(boards.into())),
+        CliCommand::Boards(boards) => Ok(Invocation::Boards(boards.into())),
         #[cfg(target_os = "linux")]
-        Command::CheckConfig(check) => Ok(Request::CheckConfig(check.file)),
-        Command::Demo(demo) => Ok(Request::Demo(demo.into())),
+        CliCommand::CheckConfig(check) => Ok(Invocation::CheckConfig(check.file)),
+        CliCommand::Demo(demo) => Ok(Invocation::Demo(demo.into())),
         #[cfg(all(unix, feature = "emulator"))]
-        Command::Emulate(emulate) => emulation(emulate)
-            .map(Request::Emulate)
+        CliCommand::Emulate(emulate) => emulation(emulate)
+            .map(Invocation::Emulate)
             .map_err(|error| wrong("emulate", &error)),
-        Command::Event(event) => match event.command {
-            EventCommand::Check(check) => Ok(Request::EventCheck(check.into())),
+        CliCommand::Event(event) => match event.command {
+            EventCommand::Check(check) => Ok(Invocation::EventCheck(check.into())),
         },
-        Command::Export(export) => Ok(Request::Export(export.into())),
-        Command::Games(games) => Ok(Request::Games(games.into())),
-        Command::Pgn(pgn) => Ok(Request::Pgn(pgn.into())),
-        Command::Laws(laws) => Ok(Request::Laws(laws.into())),
+        CliCommand::Export(export) => Ok(Invocation::Export(export.into())),
+        CliCommand::Games(games) => Ok(Invocation::Games(games.into())),
+        CliCommand::Pgn(pgn) => Ok(Invocation::Pgn(pgn.into())),
+        CliCommand::Laws(laws) => Ok(Invocation::Laws(laws.into())),
         #[cfg(target_os = "linux")]
-        Command::Rebuild(rebuild) => Ok(Request::Rebuild(rebuild.into())),
+        CliCommand::Rebuild(rebuild) => Ok(Invocation::Rebuild(rebuild.into())),
         #[cfg(target_os = "linux")]
-        Command::Record(record) => Ok(Request::Record(record.into())),
-        Command::Replay(arguments) => replay(arguments)
-            .map(|request| Request::Replay(Box::new(request)))
+        CliCommand::Record(record) => Ok(Invocation::Record(record.into())),
+        CliCommand::Replay(arguments) => replay(arguments)
+            .map(|request| Invocation::Replay(Box::new(request)))
             .map_err(|error| wrong("replay", &error)),
-        Command::Report(arguments) => report(arguments)
-            .map(|request| Request::Report(Box::new(request)))
+        CliCommand::Report(arguments) => report(arguments)
+            .map(|request| Invocation::Report(Box::new(request)))
             .map_err(|error| wrong("report", &error)),
         #[cfg(target_os = "linux")]
-        Command::User(user) => Ok(Request::User(UserRequest {
+        CliCommand::User(user) => Ok(Invocation::User(UserRequest {
             name: user.name,
             role: user.role,
         })),
         #[cfg(target_os = "linux")]
-        Command::Status(status) => Ok(Request::Status(StatusRequest {
+        CliCommand::Status(status) => Ok(Invocation::Status(StatusRequest {
             config: status.config,
             json: status.json,
         })),
         #[cfg(target_os = "linux")]
-        Command::Hub(hub) => Ok(Request::Hub(hub.config)),
+        CliCommand::Hub(hub) => Ok(Invocation::Hub(hub.config)),
         #[cfg(target_os = "linux")]
-        Command::Run(run) => Ok(Request::Run(run.config)),
+        CliCommand::Run(run) => Ok(Invocation::Run(run.config)),
         #[cfg(target_os = "linux")]
-        Command::Setup(setup) => Ok(Request::Setup(SetupRequest {
+        CliCommand::Setup(setup) => Ok(Invocation::Setup(SetupRequest {
             output: setup.output,
             ports: setup.port,
         })),
@@ -136,9 +136,9 @@ fn emulation(arguments: EmulateArguments) -> anyhow::Result<Emulation> {
         ..
     } = arguments;
     let lines = if bus {
-        Lines::Bus { damaged }
+        Wiring::Bus { damaged }
     } else {
-        Lines::Own { powered: own_power }
+        Wiring::Own { powered: own_power }
     };
     let boards = usize::from(boards);
     for fault in &fault {
@@ -180,10 +180,10 @@ fn replay(arguments: ReplayArguments) -> anyhow::Result<ReplayRequest> {
     } = arguments;
     let rules = rules_from(config, rules);
     let output = match (json, pgn, explain) {
-        (true, ..) => Output::Events,
-        (_, true, _) => Output::Pgn,
-        (.., true) => Output::Explanation,
-        _ => Output::Sheet,
+        (true, ..) => ReplayOutput::Events,
+        (_, true, _) => ReplayOutput::Pgn,
+        (.., true) => ReplayOutput::Explanation,
+        _ => ReplayOutput::Sheet,
     };
     if commands.is_some() && files.len() > 1 {
         anyhow::bail!("--commands can be used with one capture only");
@@ -254,12 +254,12 @@ fn rules_from(config: Option<PathBuf>, rules: RulesArguments) -> RulesFrom {
 
 /// The regulations that the arguments give, for all boards.
 fn regulations(rules: RulesArguments) -> Regulations {
-    let played = Played {
+    let played = RulesTable {
         laws: rules.laws,
         mode: rules.mode,
         supervised: rules.unsupervised.then_some(false),
         time_control: rules.time_control,
-        ..Played::default()
+        ..RulesTable::default()
     };
     played.regulations(&Regulations::default())
 }

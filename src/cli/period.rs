@@ -10,7 +10,7 @@ use thiserror::Error;
 
 /// A day or a time, as in "today", "2026-11-21" or "2026-11-21T14:00".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Moment {
+pub(super) enum PeriodBound {
     Today,
     Yesterday,
     Day(Date),
@@ -31,18 +31,18 @@ pub(super) struct NoMoment {
 /// Games that were started at these times, or events of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Period {
-    pub(super) since: Option<Moment>,
-    pub(super) until: Option<Moment>,
+    pub(super) since: Option<PeriodBound>,
+    pub(super) until: Option<PeriodBound>,
 }
 
 /// A period on the clock of the system, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Times {
+pub(super) struct PeriodTimes {
     first: Timestamp,
     last: Timestamp,
 }
 
-impl FromStr for Moment {
+impl FromStr for PeriodBound {
     type Err = NoMoment;
 
     fn from_str(text: &str) -> Result<Self, NoMoment> {
@@ -62,7 +62,7 @@ impl FromStr for Moment {
     }
 }
 
-impl Moment {
+impl PeriodBound {
     /// The first and the last microsecond of it.
     fn ends(self, zone: &TimeZone, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
         let today = || {
@@ -88,16 +88,16 @@ impl Moment {
 
 impl Period {
     /// The same for clocks in `zone`, as of `now`.
-    pub(super) fn in_zone(self, zone: &TimeZone, now: Timestamp) -> Times {
-        let ends = |moment: Option<Moment>| moment.and_then(|moment| moment.ends(zone, now));
-        Times {
+    pub(super) fn in_zone(self, zone: &TimeZone, now: Timestamp) -> PeriodTimes {
+        let ends = |moment: Option<PeriodBound>| moment.and_then(|moment| moment.ends(zone, now));
+        PeriodTimes {
             first: ends(self.since).map_or(Timestamp::from_micros(i64::MIN), |(first, _)| first),
             last: ends(self.until).map_or(Timestamp::from_micros(i64::MAX), |(_, last)| last),
         }
     }
 }
 
-impl Times {
+impl PeriodTimes {
     pub(super) fn range(self) -> RangeInclusive<Timestamp> {
         self.first..=self.last
     }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn what_is_neither_day_nor_time_is_refused() {
         for text in ["", "soon", "2026-13-01", "21.11.2026", "2026-11-21 at two"] {
-            assert!(text.parse::<Moment>().is_err(), "{text}");
+            assert!(text.parse::<PeriodBound>().is_err(), "{text}");
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::replay::Replay;
 
 /// What is printed of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Output {
+pub(super) enum ReplayOutput {
     /// Every event, one JSON object per line.
     Events,
     /// The score sheet, with what every move rests on.
@@ -29,7 +29,7 @@ pub(super) enum Output {
 #[derive(Debug)]
 pub(super) struct Printer<'w, W> {
     out: &'w mut W,
-    output: Output,
+    output: ReplayOutput,
     /// The replay is paced: events are flushed at once.
     live: bool,
     zone: TimeZone,
@@ -40,7 +40,7 @@ pub(super) struct Printer<'w, W> {
 }
 
 impl<'w, W: Write> Printer<'w, W> {
-    pub(super) fn new(out: &'w mut W, output: Output, live: bool, zone: TimeZone) -> Self {
+    pub(super) fn new(out: &'w mut W, output: ReplayOutput, live: bool, zone: TimeZone) -> Self {
         let sheet = Sheet::new(zone.clone(), Detail::Moves);
         Self {
             out,
@@ -55,8 +55,8 @@ impl<'w, W: Write> Printer<'w, W> {
 
     /// Begins the next capture.
     pub(super) fn begin(&mut self, path: &Path) -> Result<()> {
-        if let Output::Sheet | Output::Explanation = self.output {
-            let detail = if self.output == Output::Sheet {
+        if let ReplayOutput::Sheet | ReplayOutput::Explanation = self.output {
+            let detail = if self.output == ReplayOutput::Sheet {
                 Detail::Moves
             } else {
                 Detail::Observations
@@ -77,9 +77,11 @@ impl<'w, W: Write> Printer<'w, W> {
     /// Prints or collects what a step of the capture gave.
     pub(super) fn said(&mut self, said: &[ExplainedEvent]) -> Result<()> {
         match self.output {
-            Output::Events => self.print_events(said)?,
-            Output::Sheet | Output::Explanation => said.iter().for_each(|said| self.sheet.apply(said)),
-            Output::Pgn => said.iter().for_each(|said| self.collect_game(said)),
+            ReplayOutput::Events => self.print_events(said)?,
+            ReplayOutput::Sheet | ReplayOutput::Explanation => {
+                said.iter().for_each(|said| self.sheet.apply(said))
+            }
+            ReplayOutput::Pgn => said.iter().for_each(|said| self.collect_game(said)),
         }
         Ok(())
     }
@@ -87,8 +89,8 @@ impl<'w, W: Write> Printer<'w, W> {
     /// Ends a capture, which may be broken off here.
     pub(super) fn end<R: Read>(&mut self, replay: &Replay<R>) -> Result<()> {
         match self.output {
-            Output::Events => {}
-            Output::Sheet | Output::Explanation => {
+            ReplayOutput::Events => {}
+            ReplayOutput::Sheet | ReplayOutput::Explanation => {
                 let hall = replay.hall();
                 let at_end = |name: &str| AtEnd {
                     white_side: hall.board(name).and_then(|board| board.white_side()),
@@ -96,7 +98,7 @@ impl<'w, W: Write> Printer<'w, W> {
                 };
                 self.sheet.write(self.out, at_end, replay.truncated())?;
             }
-            Output::Pgn => {
+            ReplayOutput::Pgn => {
                 for game in self.games.drain(..) {
                     let gap = if self.begun { "\n" } else { "" };
                     write!(self.out, "{gap}{}", pgn(&game))?;

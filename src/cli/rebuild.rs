@@ -15,7 +15,7 @@ use super::{failure, replay};
 use crate::Exit;
 use crate::config::Config;
 use crate::daemon::lock::StateLock;
-use crate::journal::{InputsFile, Journal, NumbersFile, Recovered};
+use crate::journal::{InputsFile, Journal, Recovered, SeqFile};
 use crate::progress::Progress;
 use crate::restart::{self, Rebuilt, RebuiltBoard};
 use crate::system_time;
@@ -37,7 +37,7 @@ pub(super) fn run(request: &RebuildRequest, out: &mut impl Write) -> Result<Exit
     }
     let _lock = StateLock::require(&config.state_directory(), now)?;
     // What a file that cannot be read knows is not known.
-    let given = NumbersFile::lasts_in(&config.numbers_file(), None).unwrap_or_default();
+    let given = SeqFile::lasts_in(&config.seqs_file(), None).unwrap_or_default();
     let mut rebuilt = if request.dry_run {
         rehearsed(&config)?
     } else {
@@ -82,7 +82,7 @@ fn rebuilt(config: &Config, now: Timestamp, given: &BTreeMap<String, u64>) -> Re
 
 /// Does the same to a copy of the journal, which is removed then.
 fn rehearsed(config: &Config) -> Result<Rebuilt> {
-    let copy = Copy(config.journal_file().with_extension("rehearsal"));
+    let copy = JournalCopy(config.journal_file().with_extension("rehearsal"));
     copy.remove();
     let path = config.journal_file();
     if path.try_exists().unwrap_or(true) {
@@ -108,9 +108,9 @@ fn fill(journal: &mut Journal, config: &Config) -> Result<Rebuilt> {
 }
 
 /// A copy of the journal. It goes with what SQLite keeps beside it.
-struct Copy(PathBuf);
+struct JournalCopy(PathBuf);
 
-impl Copy {
+impl JournalCopy {
     fn remove(&self) {
         for beside in ["", "-wal", "-shm"] {
             let mut name = self.0.clone().into_os_string();
@@ -121,7 +121,7 @@ impl Copy {
     }
 }
 
-impl Drop for Copy {
+impl Drop for JournalCopy {
     fn drop(&mut self) {
         self.remove();
     }
@@ -198,13 +198,13 @@ fn holes(missing: &[(u64, u64)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::restart::Unfit;
+    use crate::restart::NotRebuilt;
 
     #[test]
     fn what_became_of_a_board_is_said_in_one_line() {
         let about = RebuiltBoard {
             filled: 1,
-            unfit: vec![Unfit::Differs(57)],
+            unfit: vec![NotRebuilt::Differs(57)],
             missing: vec![(12, 12), (60, 71)],
             last: 80,
         };

@@ -17,9 +17,9 @@ use super::request::{CaptureRequest, ReplayRequest, RulesFrom};
 use crate::Exit;
 use crate::config::{Config, ConfigError};
 use crate::exit::Stop;
-use crate::kept::{Chain, KeptGames, Recorded, Stretch};
+use crate::kept::{Chain, GameStretch, KeptGames, Recorded};
 use crate::outputs::mqtt::MqttConfig;
-use crate::replay::publish::{Connection, Undelivered};
+use crate::replay::publish::{BrokerConnection, Undelivered};
 use crate::replay::{Replay, read_commands};
 use crate::restart::Recordings;
 use crate::system_time::{self, Pace, Speed};
@@ -34,7 +34,7 @@ pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit>
         }
     };
     let commands = request.commands.as_deref().map(read_commands).transpose()?;
-    let given = Given {
+    let given = ReplayRules {
         names,
         rules: &request.rules,
         commands: commands.as_ref(),
@@ -52,7 +52,7 @@ pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit>
 }
 
 /// What applies to every capture.
-struct Given<'c> {
+struct ReplayRules<'c> {
     /// What boards are called and what is played on them.
     names: Names,
     rules: &'c RulesFrom,
@@ -83,9 +83,9 @@ pub(super) fn config(rules: &RulesFrom) -> Result<Config, ConfigError> {
     }
 }
 
-impl Given<'_> {
+impl ReplayRules<'_> {
     /// A capture, a folder of the daemon's recordings, or what was recorded of a game in the journal.
-    fn open(&self, capture: &CaptureRequest) -> Result<(Replay<BufReader<Chain>>, Option<Stretch>)> {
+    fn open(&self, capture: &CaptureRequest) -> Result<(Replay<BufReader<Chain>>, Option<GameStretch>)> {
         let (path, stream) = (&capture.path, &capture.stream);
         let cannot = || format!("cannot replay {}", path.display());
         if path.is_dir() {
@@ -139,7 +139,7 @@ fn recordings(folder: &Path) -> Result<Recordings> {
 /// Without MQTT no runtime is needed.
 fn print_all<W: Write>(
     request: &ReplayRequest,
-    given: &Given<'_>,
+    given: &ReplayRules<'_>,
     printer: &mut Printer<'_, W>,
 ) -> Result<Exit> {
     let mut exit = Exit::Fine;
@@ -162,10 +162,10 @@ fn print_all<W: Write>(
 async fn publish_all<W: Write>(
     request: &ReplayRequest,
     config: &MqttConfig,
-    given: &Given<'_>,
+    given: &ReplayRules<'_>,
     printer: &mut Printer<'_, W>,
 ) -> Result<Exit> {
-    let connection = Connection::open(config.clone()).await?;
+    let connection = BrokerConnection::open(config.clone()).await?;
     let mut stop = Stop::listen()?;
     let work = async {
         let mut exit = Exit::Fine;
@@ -185,9 +185,9 @@ async fn publish_all<W: Write>(
 async fn publish<W: Write>(
     speed: Speed,
     capture: &CaptureRequest,
-    given: &Given<'_>,
+    given: &ReplayRules<'_>,
     printer: &mut Printer<'_, W>,
-    connection: &Connection,
+    connection: &BrokerConnection,
 ) -> Result<()> {
     let mut publisher = connection.publisher(&capture.stream)?;
     let mut pace = Pace::new(speed);
@@ -234,7 +234,7 @@ struct Running<'c> {
     commands: Option<&'c CommandFile>,
     replay: Replay<BufReader<Chain>>,
     /// The part that is asked for, where that is a game of the journal.
-    stretch: Option<Stretch>,
+    stretch: Option<GameStretch>,
     broken: Option<anyhow::Error>,
 }
 
@@ -246,7 +246,7 @@ struct Unprinted;
 impl<'c> Running<'c> {
     fn begin<W: Write>(
         capture: &'c CaptureRequest,
-        given: &Given<'c>,
+        given: &ReplayRules<'c>,
         printer: &mut Printer<'_, W>,
     ) -> Result<Self> {
         let commands = given.commands;
@@ -318,6 +318,6 @@ impl<'c> Running<'c> {
         if let Some(error) = self.broken {
             return Err(error.context(format!("cannot replay {} to its end", path.display())));
         }
-        Ok(self.stretch.as_ref().map_or(Ok(()), Stretch::check)?)
+        Ok(self.stretch.as_ref().map_or(Ok(()), GameStretch::check)?)
     }
 }

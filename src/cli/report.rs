@@ -15,7 +15,7 @@ use super::request::{Form, ReportRequest, RulesFrom};
 use crate::Exit;
 use crate::config::Config;
 use crate::kept::KeptGames;
-use crate::outputs::report::{Frames, Manner, Report, Source, html, text};
+use crate::outputs::report::{Frames, Manner, Report, SourceFile, html, text};
 use crate::outputs::shared::notation::Letters;
 use crate::replay::{Replay, read_commands};
 use crate::system_time;
@@ -70,7 +70,7 @@ pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit>
 fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -> Result<(Report, Exit)> {
     let open = || File::open(path).with_context(|| format!("cannot open {}", path.display()));
     let mut events = Vec::new();
-    let mut source = Source {
+    let mut source = SourceFile {
         file: path.display().to_string(),
         cut_at: None,
     };
@@ -127,7 +127,7 @@ fn replayed(
     replay: Replay<BufReader<File>>,
     commands: Option<&CommandFile>,
     events: &mut Vec<Event>,
-    source: &mut Source,
+    source: &mut SourceFile,
 ) -> Option<anyhow::Error> {
     let mut replay = replay.with_commands(commands.map_or(&[], CommandFile::commands));
     while replay.next_at().is_some() {

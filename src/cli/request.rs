@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::logging::Logging;
 use super::period::Period;
-use super::printer::Output;
+use super::printer::ReplayOutput;
 #[cfg(target_os = "linux")]
 use super::status::StatusRequest;
 #[cfg(target_os = "linux")]
@@ -23,7 +23,7 @@ use crate::tools::{boards, record::Recording};
 
 /// What the program is asked to do.
 #[derive(Debug)]
-pub(super) enum Request {
+pub(super) enum Invocation {
     Backup(BackupRequest),
     #[cfg(target_os = "linux")]
     Boards(boards::Options),
@@ -178,7 +178,7 @@ pub(super) struct ReplayRequest {
     pub(super) captures: Vec<CaptureRequest>,
     pub(super) rules: RulesFrom,
     pub(super) commands: Option<PathBuf>,
-    pub(super) output: Output,
+    pub(super) output: ReplayOutput,
     pub(super) speed: Speed,
     pub(super) mqtt: Option<MqttConfig>,
     pub(super) logging: Logging,

@@ -10,7 +10,7 @@ use super::failure;
 use super::request::SetupRequest;
 use crate::Exit;
 use crate::config::{Config, USUAL_FILE};
-use crate::tools::boards::{self, Draft};
+use crate::tools::boards::{self, ConfigDraft};
 
 /// Writes a first configuration, and says what comes next.
 pub(super) fn run(request: &SetupRequest, out: &mut impl Write) -> Result<Exit> {
@@ -70,7 +70,7 @@ fn create(file: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-fn found(draft: &Draft) -> String {
+fn found(draft: &ConfigDraft) -> String {
     let boards = match draft.boards {
         0 => "No board was found, so the configuration names none. `kiebitz boards` explains what to do."
             .to_owned(),

@@ -28,12 +28,12 @@ struct Answer {
     host: String,
     broker: Option<bool>,
     #[serde(default)]
-    outputs: std::collections::BTreeMap<String, Output>,
-    boards: Vec<Board>,
+    outputs: std::collections::BTreeMap<String, StatusOutput>,
+    boards: Vec<StatusBoard>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Output {
+struct StatusOutput {
     ok: bool,
     #[serde(default)]
     did: String,
@@ -41,15 +41,15 @@ struct Output {
 }
 
 #[derive(Debug, Deserialize)]
-struct Board {
+struct StatusBoard {
     board: String,
     connected: bool,
-    game: Option<Game>,
-    times: Option<Times>,
+    game: Option<StatusGame>,
+    times: Option<StatusTimes>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Game {
+struct StatusGame {
     round: Option<u32>,
     table: Option<u32>,
     white: Option<String>,
@@ -59,7 +59,7 @@ struct Game {
 }
 
 #[derive(Debug, Deserialize)]
-struct Times {
+struct StatusTimes {
     white_ms: u64,
     black_ms: u64,
     running: Option<String>,
@@ -133,7 +133,7 @@ fn print(answer: &Answer, out: &mut impl Write) -> Result<()> {
     for problem in &answer.problems {
         writeln!(out, "! {problem}")?;
     }
-    let rows: Vec<[String; 5]> = answer.boards.iter().map(Board::row).collect();
+    let rows: Vec<[String; 5]> = answer.boards.iter().map(StatusBoard::row).collect();
     for row in &rows {
         writeln!(out, "{}", in_columns(row, &rows))?;
     }
@@ -158,7 +158,7 @@ fn print(answer: &Answer, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-impl Board {
+impl StatusBoard {
     fn row(&self) -> [String; 5] {
         let game = self.game.as_ref();
         [
@@ -169,14 +169,14 @@ impl Board {
                 "not connected"
             }
             .to_owned(),
-            game.map(Game::title).unwrap_or_default(),
-            game.map(Game::stage).unwrap_or_default(),
-            self.times.as_ref().map(Times::shown).unwrap_or_default(),
+            game.map(StatusGame::title).unwrap_or_default(),
+            game.map(StatusGame::stage).unwrap_or_default(),
+            self.times.as_ref().map(StatusTimes::shown).unwrap_or_default(),
         ]
     }
 }
 
-impl Game {
+impl StatusGame {
     fn title(&self) -> String {
         let place = match (self.round, self.table) {
             (Some(round), Some(table)) => format!("{round}.{table} "),
@@ -192,7 +192,7 @@ impl Game {
     }
 }
 
-impl Times {
+impl StatusTimes {
     /// With a star at the side whose time runs.
     fn shown(&self) -> String {
         let side = |ms: u64, name: &str| {

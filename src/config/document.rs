@@ -12,34 +12,35 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use super::event::{Played, Points, from_text, move_number, rounds};
+use super::event::{OpenPointsTable, RulesTable, from_text, move_number, rounds};
 use super::{
-    Alarm, ClockMessages, Config, Daemon, Desk, Ignored, Journal, KnownBy, Lichess, LiveChess, NamedBoard,
-    Port, PortMode, Ports, Publish, Recorder, Serial, Webhook,
+    AlarmSettings, ClockMessages, Config, DaemonSettings, DeskSettings, Ignored, JournalSettings, KnownBy,
+    Lichess, ListedPort, LiveChessSettings, NamedBoard, PortMode, PortsSettings, Publish, RecorderSettings,
+    Serial, Webhook,
 };
 use crate::outputs::mqtt::{MqttTable, Prefix, mqtt};
 use crate::outputs::status::HttpTable;
 use crate::outputs::{alarm, webhook};
-use crate::settings::{Absolute, Delay, Lines, Name, NoUsbId, Text, UsbId, Wrong};
+use crate::settings::{Absolute, Delay, Name, NoUsbId, SpannedError, TextValue, UniqueLines, UsbId};
 
 /// The whole file.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct Document {
-    daemon: Daemon,
-    event: Played,
+    daemon: DaemonSettings,
+    event: RulesTable,
     mqtt: Option<MqttTable>,
     http: Option<HttpTable>,
     publish: Option<Publish>,
     lichess: Option<Lichess>,
     webhook: Vec<Spanned<Webhook>>,
-    alarm: Vec<Spanned<Alarm>>,
+    alarm: Vec<Spanned<AlarmSettings>>,
     hub: HubTable,
-    livechess: Option<LiveChess>,
-    desk: Option<Desk>,
-    journal: Journal,
-    recorder: Recorder,
-    ports: Ports,
+    livechess: Option<LiveChessSettings>,
+    desk: Option<DeskSettings>,
+    journal: JournalSettings,
+    recorder: RecorderSettings,
+    ports: PortsSettings,
     port: Vec<PortTable>,
     board: Vec<Spanned<BoardTable>>,
     clock_messages: ClockMessages,
@@ -48,13 +49,13 @@ struct Document {
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct HubTable {
-    halls: Vec<Text<Prefix>>,
+    halls: Vec<TextValue<Prefix>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PortTable {
-    path: Spanned<Text<Absolute>>,
+    path: Spanned<TextValue<Absolute>>,
     #[serde(default)]
     mode: PortMode,
 }
@@ -62,10 +63,10 @@ struct PortTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BoardTable {
-    name: Spanned<Text<Name>>,
-    serial: Option<Spanned<Text<Serial>>>,
-    port: Option<Spanned<Text<Absolute>>>,
-    // The keys of `Played`: to flatten it in, unknown keys would have to be accepted.
+    name: Spanned<TextValue<Name>>,
+    serial: Option<Spanned<TextValue<Serial>>>,
+    port: Option<Spanned<TextValue<Absolute>>>,
+    // The keys of `RulesTable`: to flatten it in, unknown keys would have to be accepted.
     #[serde(default, deserialize_with = "from_text")]
     laws: Option<Edition>,
     #[serde(default, deserialize_with = "from_text")]
@@ -85,8 +86,8 @@ struct BoardTable {
     no_draw_before_move: Option<u32>,
     quickplay_finish: Option<bool>,
     #[serde(default)]
-    points: Points,
-    public_delay: Option<Text<Delay>>,
+    points: OpenPointsTable,
+    public_delay: Option<TextValue<Delay>>,
     #[serde(default, deserialize_with = "table")]
     table: Option<u32>,
 }
@@ -146,7 +147,7 @@ impl FromStr for Budget {
 /// A board with a running clock fills this in two days; with less there is nothing left to look at afterwards.
 const SMALLEST_BUDGET: u64 = 10_000_000;
 
-pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
+pub(super) fn parse(text: &str) -> Result<Config, SpannedError> {
     let document: Document = toml::from_str(text)?;
     let mut ports = document.ports;
     ports.listed = listed(text, &ports.ignore, document.port)?;
@@ -179,41 +180,41 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
 }
 
 /// What the text says of boards and of what is played on them.
-fn of_boards(text: &str) -> Result<String, Wrong> {
+fn of_boards(text: &str) -> Result<String, SpannedError> {
     let mut table: toml::Table = toml::from_str(text)?;
     table.retain(|key, _| matches!(key, "event" | "board"));
     Ok(table.to_string())
 }
 
-fn listed(text: &str, ignored: &[Ignored], tables: Vec<PortTable>) -> Result<Vec<Port>, Wrong> {
-    let mut paths = Lines::new(text);
+fn listed(text: &str, ignored: &[Ignored], tables: Vec<PortTable>) -> Result<Vec<ListedPort>, SpannedError> {
+    let mut paths = UniqueLines::new(text);
     let mut ports = Vec::new();
     for table in tables {
         let (span, path) = (table.path.span(), table.path.into_inner().0.0);
         if ignored.contains(&Ignored::Path(path.clone())) {
-            return Err(Wrong::new(span, "this port is also listed under `ignore`"));
+            return Err(SpannedError::new(span, "this port is also listed under `ignore`"));
         }
         paths.once(span, path.clone(), |line| {
             format!("this port is already listed in line {line}")
         })?;
         let mode = table.mode;
-        ports.push(Port { path, mode });
+        ports.push(ListedPort { path, mode });
     }
     Ok(ports)
 }
 
 fn boards(
     text: &str,
-    ports: &[Port],
+    ports: &[ListedPort],
     event: &Regulations,
     tables: Vec<Spanned<BoardTable>>,
-) -> Result<Vec<NamedBoard>, Wrong> {
-    let (mut names, mut known) = (Lines::new(text), Lines::new(text));
+) -> Result<Vec<NamedBoard>, SpannedError> {
+    let (mut names, mut known) = (UniqueLines::new(text), UniqueLines::new(text));
     let mut boards = Vec::new();
     for table in tables {
         let span = table.span();
         let table = table.into_inner();
-        let played = Played {
+        let played = RulesTable {
             laws: table.laws,
             mode: table.mode,
             supervised: table.supervised,
@@ -252,27 +253,27 @@ fn boards(
 /// How a board is recognised, and where in the file that is written.
 fn known_by(
     table: Range<usize>,
-    serial: Option<Spanned<Text<Serial>>>,
-    port: Option<Spanned<Text<Absolute>>>,
-    ports: &[Port],
-) -> Result<(Range<usize>, KnownBy), Wrong> {
+    serial: Option<Spanned<TextValue<Serial>>>,
+    port: Option<Spanned<TextValue<Absolute>>>,
+    ports: &[ListedPort],
+) -> Result<(Range<usize>, KnownBy), SpannedError> {
     match (serial, port) {
         (Some(serial), None) => Ok((serial.span(), KnownBy::Serial(serial.into_inner().0))),
         (None, Some(port)) => {
             let (span, path) = (port.span(), port.into_inner().0.0);
-            let shared = |port: &Port| port.mode == PortMode::Bus && port.path == path;
+            let shared = |port: &ListedPort| port.mode == PortMode::Bus && port.path == path;
             if ports.iter().any(shared) {
                 let message =
                     "this port is in bus mode, with several boards on it: give each board's `serial` instead";
-                return Err(Wrong::new(span, message));
+                return Err(SpannedError::new(span, message));
             }
             Ok((span, KnownBy::Port(path)))
         }
         (Some(_), Some(port)) => {
             let message = "give a board's `serial` or its `port`, not both";
-            Err(Wrong::new(port.span(), message))
+            Err(SpannedError::new(port.span(), message))
         }
-        (None, None) => Err(Wrong::new(
+        (None, None) => Err(SpannedError::new(
             table,
             "the board is not identified: `serial` or `port` is missing",
         )),
@@ -289,7 +290,7 @@ fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::E
 }
 
 pub(super) fn log<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Targets, D::Error> {
-    Text::<Log>::deserialize(deserializer).map(|log| log.0.0)
+    TextValue::<Log>::deserialize(deserializer).map(|log| log.0.0)
 }
 
 pub(super) fn days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
@@ -299,15 +300,15 @@ pub(super) fn days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D:
 }
 
 pub(super) fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    Text::<Budget>::deserialize(deserializer).map(|budget| budget.0.0)
+    TextValue::<Budget>::deserialize(deserializer).map(|budget| budget.0.0)
 }
 
 pub(super) fn ignored<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ignored>, D::Error> {
-    let ports = Vec::<Text<AnyPort>>::deserialize(deserializer)?;
+    let ports = Vec::<TextValue<AnyPort>>::deserialize(deserializer)?;
     Ok(ports.into_iter().map(|port| port.0.0).collect())
 }
 
 pub(super) fn usb_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<UsbId>, D::Error> {
-    let ids = Vec::<Text<UsbId>>::deserialize(deserializer)?;
+    let ids = Vec::<TextValue<UsbId>>::deserialize(deserializer)?;
     Ok(ids.into_iter().map(|id| id.0).collect())
 }

@@ -17,7 +17,7 @@ use toml::value::Datetime;
 /// What is played, as far as it is written. What is left out is as for the event, or the default.
 #[derive(Debug, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Played {
+pub(crate) struct RulesTable {
     #[serde(deserialize_with = "from_text")]
     pub(crate) laws: Option<Edition>,
     #[serde(deserialize_with = "from_text")]
@@ -42,13 +42,13 @@ pub(crate) struct Played {
     pub(crate) site: Option<String>,
     #[serde(deserialize_with = "crate::settings::paths")]
     pub(crate) pairings: Vec<PathBuf>,
-    pub(crate) points: Points,
+    pub(crate) points: OpenPointsTable,
 }
 
 /// The points that the Laws leave open.
 #[derive(Debug, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Points {
+pub(crate) struct OpenPointsTable {
     #[serde(deserialize_with = "one_or_two")]
     blitz_2023_minutes: Option<u8>,
     penalties_1997: Option<Penalties1997>,
@@ -58,7 +58,7 @@ pub(crate) struct Points {
     reinstated_counts: Option<bool>,
 }
 
-impl Played {
+impl RulesTable {
     /// The regulations that apply; what is not written here is taken from the event's.
     ///
     /// A time control without a mode of play determines the mode.
@@ -92,7 +92,7 @@ impl Played {
     }
 }
 
-impl Points {
+impl OpenPointsTable {
     fn over(self, event: OpenPoints) -> OpenPoints {
         OpenPoints {
             blitz_2023_minutes: self.blitz_2023_minutes.unwrap_or(event.blitz_2023_minutes),
@@ -141,13 +141,13 @@ fn one_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
 
 /// When the rounds begin, in their order.
 pub(super) fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Rounds>, D::Error> {
-    deserializer.deserialize_seq(Plan).map(Some)
+    deserializer.deserialize_seq(PlanVisitor).map(Some)
 }
 
 /// Reads when the rounds begin.
-struct Plan;
+struct PlanVisitor;
 
-impl<'de> Visitor<'de> for Plan {
+impl<'de> Visitor<'de> for PlanVisitor {
     type Value = Rounds;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -24,14 +24,14 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use crate::outputs::mqtt::{MqttConfig, Prefix, host_name, is_open_to_all};
 use crate::text_file;
 
-pub use crate::outputs::alarm::{Alarm, AlarmKind, AlarmTo};
+pub use crate::outputs::alarm::{AlarmKind, AlarmSettings, AlarmTo};
 pub use crate::outputs::broadcast::{Publish, Target};
-pub use crate::outputs::desk::Desk;
+pub use crate::outputs::desk::DeskSettings;
 pub use crate::outputs::lichess::Lichess;
-pub use crate::outputs::livechess::LiveChess;
-pub use crate::outputs::webhook::{Sent, Webhook};
+pub use crate::outputs::livechess::LiveChessSettings;
+pub use crate::outputs::webhook::{Webhook, WebhookContent};
 pub use crate::settings::{ConfigError, Mistake, Name, NameError, NoUsbId, UsbId};
-pub(crate) use event::Played;
+pub(crate) use event::RulesTable;
 pub use kiebitz_game::hall::{KnownBy, NoSerial, Serial};
 
 /// What the daemon is to do.
@@ -56,7 +56,7 @@ pub use kiebitz_game::hall::{KnownBy, NoSerial, Serial};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Config {
     /// The daemon itself.
-    pub daemon: Daemon,
+    pub daemon: DaemonSettings,
     /// What is played on all boards, unless a board says otherwise.
     pub event: Regulations,
     /// The broker, with the prefix, the daemon's name and the delay for spectators; `None`: nothing is published.
@@ -72,19 +72,19 @@ pub struct Config {
     /// Addresses that are told what happens. No two have the same name.
     pub webhooks: Vec<Webhook>,
     /// Who is told when a person is needed. No two have the same name.
-    pub alarms: Vec<Alarm>,
+    pub alarms: Vec<AlarmSettings>,
     /// The prefixes of the halls that `kiebitz hub` listens to; none: that of the broker.
     pub halls: Vec<Prefix>,
     /// What programs know from LiveChess; `None`: it is not served.
-    pub livechess: Option<LiveChess>,
+    pub livechess: Option<LiveChessSettings>,
     /// Where arbiters work; `None`: it is not served.
-    pub desk: Option<Desk>,
+    pub desk: Option<DeskSettings>,
     /// How long events are kept.
-    pub journal: Journal,
+    pub journal: JournalSettings,
     /// The recording of all bytes.
-    pub recorder: Recorder,
+    pub recorder: RecorderSettings,
     /// Where boards are looked for.
-    pub ports: Ports,
+    pub ports: PortsSettings,
     /// Boards with names of their own. No two have the same name, serial number or port.
     pub boards: Vec<NamedBoard>,
     /// What clocks display between games.
@@ -97,7 +97,7 @@ pub struct Config {
 /// The daemon itself.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Daemon {
+pub struct DaemonSettings {
     /// Its name in the topics; `None`: the machine's host name.
     #[serde(deserialize_with = "crate::settings::name")]
     pub name: Option<Name>,
@@ -112,7 +112,7 @@ pub struct Daemon {
 /// How long events are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Journal {
+pub struct JournalSettings {
     /// In days, at least one.
     #[serde(deserialize_with = "document::days")]
     pub keep_days: u32,
@@ -121,7 +121,7 @@ pub struct Journal {
 /// The recording of all bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Recorder {
+pub struct RecorderSettings {
     /// Whether bytes are recorded.
     pub enabled: bool,
     /// Where to, absolute; `None`: see [`Config::recordings`].
@@ -135,7 +135,7 @@ pub struct Recorder {
 /// Where boards are looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Ports {
+pub struct PortsSettings {
     /// Whether boards on USB are found automatically.
     pub usb: bool,
     /// USB ids of boards, besides those that kiebitz knows.
@@ -146,7 +146,7 @@ pub struct Ports {
     pub ignore: Vec<Ignored>,
     /// Ports that are opened, whatever is on them. No two have the same path, and no path is among those ignored.
     #[serde(skip)]
-    pub listed: Vec<Port>,
+    pub listed: Vec<ListedPort>,
 }
 
 /// A port that is never opened, even where it is found or listed.
@@ -160,7 +160,7 @@ pub enum Ignored {
 
 /// A port that is opened, whatever is on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Port {
+pub struct ListedPort {
     /// Its path, absolute, as in "/dev/serial/by-id/usb-DGT-if00".
     pub path: PathBuf,
     /// Whether it has one board, or boards in bus mode.
@@ -337,7 +337,7 @@ impl Config {
 }
 
 #[cfg(target_os = "linux")]
-impl Ports {
+impl PortsSettings {
     /// The settings for listing the system's ports.
     #[must_use]
     pub fn settings(&self) -> PortSettings {
@@ -361,7 +361,7 @@ impl Ports {
     }
 }
 
-impl Default for Daemon {
+impl Default for DaemonSettings {
     fn default() -> Self {
         Self {
             name: None,
@@ -371,13 +371,13 @@ impl Default for Daemon {
     }
 }
 
-impl Default for Journal {
+impl Default for JournalSettings {
     fn default() -> Self {
         Self { keep_days: 365 }
     }
 }
 
-impl Default for Recorder {
+impl Default for RecorderSettings {
     fn default() -> Self {
         Self {
             enabled: true,
@@ -387,7 +387,7 @@ impl Default for Recorder {
     }
 }
 
-impl Default for Ports {
+impl Default for PortsSettings {
     fn default() -> Self {
         Self {
             usb: true,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Config;
-use crate::outputs::desk::{InHall, Served};
+use crate::outputs::desk::{DeskOutput, InHall};
 use crate::outputs::feeds::{FeedSettings, Output};
 use crate::outputs::mqtt::MqttConfig;
 
@@ -12,7 +12,7 @@ impl Config {
     pub(crate) fn outputs(&self, in_hall: Option<InHall>) -> FeedSettings {
         // Programs know LiveChess from beside the boards.
         let livechess = self.livechess.as_ref().filter(|_| in_hall.is_some());
-        let desk = self.desk.clone().map(|settings| Served { settings, in_hall });
+        let desk = self.desk.clone().map(|settings| DeskOutput { settings, in_hall });
         let all = [
             self.lichess.iter().map(output).collect(),
             self.publish.iter().map(output).collect(),

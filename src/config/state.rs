@@ -8,7 +8,7 @@ use crate::tournament::files::PairingFiles;
 
 /// What the process was started with that says where its files are.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Surroundings {
+pub(super) struct Environment {
     /// `$STATE_DIRECTORY`, which systemd sets.
     pub(super) systemd: Option<OsString>,
     /// Whether this user is an ordinary one, whose files are in a directory of their own; root's are the computer's.
@@ -36,7 +36,7 @@ impl Config {
     /// user in `$XDG_STATE_HOME/kiebitz` (~/.local/state/kiebitz), else in /var/lib/kiebitz.
     #[must_use]
     pub fn state_directory(&self) -> PathBuf {
-        self.state_directory_in(&Surroundings::of_process())
+        self.state_directory_in(&Environment::of_process())
     }
 
     /// The journal's file.
@@ -47,7 +47,7 @@ impl Config {
 
     /// The file of the numbers that events have been given.
     #[must_use]
-    pub fn numbers_file(&self) -> PathBuf {
+    pub fn seqs_file(&self) -> PathBuf {
         self.state_directory().join(NUMBERS)
     }
 
@@ -61,7 +61,7 @@ impl Config {
     /// (`$RUNTIME_DIRECTORY`) or the user's session (`$XDG_RUNTIME_DIR`) provides, or else in /dev/shm. It is one file for
     /// each state directory.
     #[must_use]
-    pub fn spare_numbers_file(&self) -> Option<PathBuf> {
+    pub fn spare_seqs_file(&self) -> Option<PathBuf> {
         let named = ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"].map(std::env::var_os);
         let directory = named
             .into_iter()
@@ -96,7 +96,7 @@ impl Config {
         // What cannot be looked into may well be there, and the attempt to open it says what is wrong.
         let has_journal = |directory: &Path| !matches!(directory.join(JOURNAL).try_exists(), Ok(false));
         config.daemon.state_directory =
-            Some(self.state_directory_to_read(&Surroundings::of_process(), has_journal));
+            Some(self.state_directory_to_read(&Environment::of_process(), has_journal));
         config
     }
 
@@ -107,14 +107,14 @@ impl Config {
         use std::os::unix::fs::DirBuilderExt;
 
         let directory = self.state_directory();
-        if Surroundings::of_process().own() != Some(directory.clone()) {
+        if Environment::of_process().own() != Some(directory.clone()) {
             return Ok(());
         }
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true).mode(0o700).create(directory)
     }
 
-    pub(super) fn state_directory_in(&self, surroundings: &Surroundings) -> PathBuf {
+    pub(super) fn state_directory_in(&self, surroundings: &Environment) -> PathBuf {
         self.named_directory(surroundings)
             .or_else(|| surroundings.own())
             .unwrap_or_else(|| SYSTEM.into())
@@ -122,7 +122,7 @@ impl Config {
 
     pub(super) fn state_directory_to_read(
         &self,
-        surroundings: &Surroundings,
+        surroundings: &Environment,
         has_journal: impl Fn(&Path) -> bool,
     ) -> PathBuf {
         let system = Path::new(SYSTEM);
@@ -135,7 +135,7 @@ impl Config {
     }
 
     /// The directory that the configuration or systemd names.
-    fn named_directory(&self, surroundings: &Surroundings) -> Option<PathBuf> {
+    fn named_directory(&self, surroundings: &Environment) -> Option<PathBuf> {
         let configured = self.daemon.state_directory.clone();
         let systemd = surroundings.systemd.clone();
         let systemd = systemd.filter(|directory| !directory.is_empty());
@@ -143,7 +143,7 @@ impl Config {
     }
 }
 
-impl Surroundings {
+impl Environment {
     fn of_process() -> Self {
         let variable = |name| std::env::var_os(name);
         Self {

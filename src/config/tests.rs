@@ -1,7 +1,7 @@
 mod brokers;
 mod refusals;
 
-use super::state::{SYSTEM, Surroundings};
+use super::state::{Environment, SYSTEM};
 use super::*;
 use kiebitz_game::laws::{
     DrawnStart, Edition, IllegalMoveReport, Language, Mode, OpenPoints, Penalties1997, ReversedLimit, Rounds,
@@ -147,8 +147,8 @@ fn each_line_of_the_example_says_what_holds_without_it() {
                 "default_time" => assert_eq!(config.event.default_minutes(), Some(30)),
                 "name" => assert_eq!(config.daemon.name.expect("a name").as_str(), "hall-2"),
                 "state_directory" => assert_eq!(
-                    config.state_directory_in(&Surroundings::default()),
-                    Config::default().state_directory_in(&Surroundings::default())
+                    config.state_directory_in(&Environment::default()),
+                    Config::default().state_directory_in(&Environment::default())
                 ),
                 "time_control" => assert_eq!(
                     config.event.time_control.map(|control| control.to_string()),
@@ -361,12 +361,12 @@ fn spectators_of_a_board_wait_as_those_of_others_but_for_what_is_said_of_it() {
 }
 
 /// A user with that home, and what `$XDG_STATE_HOME` says.
-fn ordinary_user(home: &str, state_home: &str) -> Surroundings {
-    Surroundings {
+fn ordinary_user(home: &str, state_home: &str) -> Environment {
+    Environment {
         is_ordinary_user: true,
         state_home: (!state_home.is_empty()).then(|| state_home.into()),
         home: Some(home.into()),
-        ..Surroundings::default()
+        ..Environment::default()
     }
 }
 
@@ -375,7 +375,7 @@ fn state_directory_is_the_configured_one_then_that_of_systemd_then_the_users() {
     let configured = parsed("[daemon]\nstate_directory = \"/srv/k\"");
     let default = Config::default();
     let user = ordinary_user("/home/ada", "");
-    let systemd = |directory: &str| Surroundings {
+    let systemd = |directory: &str| Environment {
         systemd: Some(directory.into()),
         ..user.clone()
     };
@@ -398,14 +398,14 @@ fn state_directory_is_the_configured_one_then_that_of_systemd_then_the_users() {
         ),
         (&default, ordinary_user("", ""), SYSTEM),
         (&default, ordinary_user("/var/lib/kiebitz", ""), SYSTEM),
-        (&default, Surroundings::default(), SYSTEM),
+        (&default, Environment::default(), SYSTEM),
     ];
     for (config, surroundings, expected) in directories {
         let directory = config.state_directory_in(&surroundings);
         assert_eq!(directory, Path::new(expected), "{surroundings:?}");
     }
     // Root has a home, too.
-    let root = Surroundings {
+    let root = Environment {
         is_ordinary_user: false,
         ..ordinary_user("/root", "/root/state")
     };

@@ -81,7 +81,7 @@ impl Preparation {
                 shown = Some(shown_meanwhile(journal, &config, feeds, now));
             }
         };
-        let surroundings = start::Surroundings {
+        let surroundings = start::StartContext {
             zone: &zone,
             storage: &storage,
             abandoned: &abandoned,
@@ -112,10 +112,10 @@ impl Preparation {
 }
 
 /// The events of each board that outputs have, and the time for which they were chosen.
-type Shown = (Timestamp, BTreeMap<String, Vec<Event>>);
+type ShownEvents = (Timestamp, BTreeMap<String, Vec<Event>>);
 
 /// Gives outputs the games that the journal has, for the time in which the recordings are played back.
-fn shown_meanwhile(journal: &Journal, config: &Config, feeds: &mut Feeds, now: Timestamp) -> Shown {
+fn shown_meanwhile(journal: &Journal, config: &Config, feeds: &mut Feeds, now: Timestamp) -> ShownEvents {
     // A computer without a clock of its own may be wrong about the time.
     let at = restart::last_ts(journal, LIVE_STREAM).unwrap_or(now);
     let now = now.max(at);

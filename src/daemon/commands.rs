@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 
 use anyhow::Result;
-use kiebitz_game::command::{Answer, Command, Order, Paired, Refusal, SetResult, Standing};
+use kiebitz_game::command::{Answer, Command, Order, Paired, Refusal, SetResult, StandingDecision};
 use kiebitz_game::events::{Action, Event, EventKind, LIVE_STREAM};
 use kiebitz_game::hall::Hall;
 use kiebitz_game::laws::Language;
@@ -17,14 +17,14 @@ use super::pairings::Pairings;
 use super::recall::Recall;
 use crate::journal::{Journal, JournalError};
 use crate::outputs::mqtt::{Received, is_level_of};
-use crate::outputs::shared::to_hall::Setup;
+use crate::outputs::shared::to_hall::Request;
 use crate::tournament::seating::Seating;
 
 /// Takes commands.
 #[derive(Debug)]
 pub(super) struct Commands {
     received: Option<mpsc::Receiver<Received>>,
-    setups: mpsc::Receiver<Setup>,
+    requests: mpsc::Receiver<Request>,
     recall: Recall,
     /// What was done, by board and id.
     done: HashMap<(String, String), Done>,
@@ -34,20 +34,20 @@ pub(super) struct Commands {
 
 /// Where a command comes from.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum CommandSource {
     /// A hub wants events once more.
     Resend(Received),
     ToBroker(Received),
-    SetUp(Setup),
+    Hall(Request),
     /// A command for a board that follows from the pairings.
     Paired(String, Command),
     /// A command, completed with the game that it names as far as the journal has that game.
-    Recalled(Box<Asked>),
+    Recalled(Box<PendingCommand>),
 }
 
 /// A command for a board, with where its answer goes.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct PendingCommand {
     pub(super) board: String,
     pub(super) command: Command,
     /// Who waits for the answer; `None` if the command follows from the pairings.
@@ -81,12 +81,12 @@ impl Commands {
     /// When a thread cannot be started.
     pub(super) fn new(
         received: Option<mpsc::Receiver<Received>>,
-        setups: mpsc::Receiver<Setup>,
+        requests: mpsc::Receiver<Request>,
         journal: PathBuf,
     ) -> Result<Self> {
         Ok(Self {
             received,
-            setups,
+            requests,
             recall: Recall::start(journal)?,
             done: HashMap::new(),
             order: VecDeque::new(),
@@ -133,7 +133,7 @@ impl Commands {
     }
 
     /// The next one. May be dropped and called again.
-    pub(super) async fn next(&mut self) -> Said {
+    pub(super) async fn next(&mut self) -> CommandSource {
         let received = async {
             match &mut self.received {
                 Some(received) => received.recv().await,
@@ -142,10 +142,10 @@ impl Commands {
         };
         tokio::select! {
             Some(received) = received => {
-                if received.is_resend { Said::Resend(received) } else { Said::ToBroker(received) }
+                if received.is_resend { CommandSource::Resend(received) } else { CommandSource::ToBroker(received) }
             }
-            Some(setup) = self.setups.recv() => Said::SetUp(setup),
-            Some(asked) = self.recall.next() => Said::Recalled(asked),
+            Some(request) = self.requests.recv() => CommandSource::Hall(request),
+            Some(asked) = self.recall.next() => CommandSource::Recalled(asked),
             else => core::future::pending().await,
         }
     }
@@ -156,11 +156,11 @@ impl Commands {
         now: Timestamp,
         hall: &mut Hall,
         pairings: &Pairings,
-        said: Said,
+        source: CommandSource,
     ) -> Option<(Asker, Answer)> {
-        let asked = match said {
-            Said::ToBroker(received) => match read(&received) {
-                Ok(command) => Asked {
+        let asked = match source {
+            CommandSource::ToBroker(received) => match read(&received) {
+                Ok(command) => PendingCommand {
                     board: board_of(hall, &received.board),
                     command,
                     asker: Some(Asker::Broker(received.reply)),
@@ -171,20 +171,20 @@ impl Commands {
                 }
             },
             // That is no command: the journal has the answer.
-            Said::Resend(_) => return None,
+            CommandSource::Resend(_) => return None,
             // Nobody waits for it any more, and was told so.
-            Said::SetUp(setup) if setup.answer.is_closed() => return None,
-            Said::SetUp(setup) => Asked {
-                board: setup.board,
-                command: setup.command,
-                asker: Some(Asker::Hall(setup.answer)),
+            CommandSource::Hall(request) if request.answer.is_closed() => return None,
+            CommandSource::Hall(request) => PendingCommand {
+                board: request.board,
+                command: request.command,
+                asker: Some(Asker::Hall(request.answer)),
             },
-            Said::Paired(board, command) => Asked {
+            CommandSource::Paired(board, command) => PendingCommand {
                 board,
                 command,
                 asker: None,
             },
-            Said::Recalled(asked) => return self.finish(now, hall, pairings, *asked),
+            CommandSource::Recalled(asked) => return self.finish(now, hall, pairings, *asked),
         };
         let asked = match resolved(hall, pairings, asked) {
             Ok(asked) => asked,
@@ -214,11 +214,11 @@ impl Commands {
         now: Timestamp,
         hall: &mut Hall,
         pairings: &Pairings,
-        asked: Asked,
+        asked: PendingCommand,
     ) -> Option<(Asker, Answer)> {
         let Some(asker) = asked.asker else {
             // The pairings know by the board's events which commands it has taken.
-            let Asked { board, command, .. } = asked;
+            let PendingCommand { board, command, .. } = asked;
             match hall.command(now, &board, &command).error {
                 None => tracing::info!(
                     board,
@@ -312,8 +312,8 @@ fn board_of(hall: &Hall, level: &str) -> String {
 fn resolved(
     hall: &Hall,
     pairings: &Pairings,
-    mut asked: Asked,
-) -> Result<Asked, Box<(Option<Asker>, Answer)>> {
+    mut asked: PendingCommand,
+) -> Result<PendingCommand, Box<(Option<Asker>, Answer)>> {
     // The sender of a command about a game need not know the game's board.
     let board = asked.command.game().and_then(|game| pairings.board_of(game));
     if let Some(board) = board {
@@ -356,13 +356,18 @@ fn resolved(
 }
 
 /// The entry of another arbiter that a result for a pairing without a game would replace unawares.
-fn standing(pairings: &Pairings, (round, table): (u32, u32), by: &str, set: &SetResult) -> Option<Standing> {
+fn standing(
+    pairings: &Pairings,
+    (round, table): (u32, u32),
+    by: &str,
+    set: &SetResult,
+) -> Option<StandingDecision> {
     let entered = pairings.seating().entered(round, table)?;
     if set.result == entered.result.as_str() {
         return None;
     }
     let decision = format!("{} {}", entered.result, entered.reason);
-    Standing::against(Some(&entered.decided), by, set.replace, decision)
+    StandingDecision::against(Some(&entered.decided), by, set.replace, decision)
 }
 
 /// The arguments of a command without what kiebitz has added.
@@ -470,10 +475,10 @@ mod tests {
                 reply: crate::outputs::mqtt::Reply::to("answers"),
                 is_resend: false,
             };
-            let said = Said::ToBroker(received);
+            let source = CommandSource::ToBroker(received);
             let (_, answer) = self
                 .commands
-                .carry_out(NOW, &mut self.hall, &self.pairings, said)
+                .carry_out(NOW, &mut self.hall, &self.pairings, source)
                 .expect("an answer");
             serde_json::to_value(&answer).expect("JSON")
         }

@@ -9,24 +9,24 @@ use kiebitz_game::command::Answer;
 use kiebitz_game::events::Event;
 use tokio::sync::{oneshot, watch};
 
-use super::keeper::{Batch, Keeper};
-use super::numbers::Numbers;
+use super::journal_writer::{Batch, JournalWriter};
+use super::seqs::SeqNotes;
 use super::storage::Storage;
-use crate::journal::{Journal, NumbersFile, Run};
-use crate::outputs::feeds::{HeldNews, Outlet};
+use crate::journal::{Journal, Run, SeqFile};
+use crate::outputs::feeds::{HeldInput, Outlet};
 use crate::outputs::mqtt::{Message, Outbox, Reply};
-use crate::outputs::shared::to_hall::Answered;
+use crate::outputs::shared::to_hall::RequestOutcome;
 use crate::outputs::status::{Question, Status};
 use crate::system_time::{Moment, Now};
 
 /// Holds events, and whatever leaves the daemon with them, until the journal has the events.
 #[derive(Debug)]
 pub(super) struct Gate {
-    keeper: Keeper,
-    numbers: Numbers,
-    way: Way,
+    journal_writer: JournalWriter,
+    numbers: SeqNotes,
+    way: GateOutputs,
     storage: Storage,
-    waiting: VecDeque<Held>,
+    waiting: VecDeque<HeldBatch>,
     /// How many events wait.
     events: usize,
     /// The number of the last batch.
@@ -41,7 +41,7 @@ pub(super) struct Gate {
 
 /// Where things leave to.
 #[derive(Debug)]
-pub(super) struct Way {
+pub(super) struct GateOutputs {
     /// To the broker; `None`: there is none.
     pub(super) outbox: Option<Outbox>,
     /// To the outputs in [`feeds`](crate::outputs::feeds); `None`: there are none.
@@ -53,8 +53,8 @@ pub(super) struct Way {
 pub(super) enum Leaving {
     /// A message to the broker.
     Message(Message),
-    /// News for the desk, the broadcast and the other outputs in [`feeds`](crate::outputs::feeds).
-    News(HeldNews),
+    /// News for the event loop, the broadcast and the other outputs in [`feeds`](crate::outputs::feeds).
+    News(HeldInput),
     /// The answer to a command.
     Answer(Asker, Answer),
     /// The answer to somebody who asked for the status.
@@ -66,13 +66,13 @@ pub(super) enum Leaving {
 pub(super) enum Asker {
     /// A client of the broker.
     Broker(Reply),
-    /// A task of this process, such as the desk's server.
-    Hall(oneshot::Sender<Answered>),
+    /// A task of this process, such as the event loop's server.
+    Hall(oneshot::Sender<RequestOutcome>),
 }
 
 /// A batch that the journal does not have yet.
 #[derive(Debug)]
-struct Held {
+struct HeldBatch {
     number: u64,
     since: Moment,
     events: Arc<Vec<Event>>,
@@ -88,9 +88,14 @@ const NOTE_PATIENCE: Duration = Duration::from_secs(1);
 const MAX_WAITING: usize = 100_000;
 
 impl Gate {
-    pub(super) fn new(keeper: Keeper, numbers: Numbers, way: Way, storage: Storage) -> Self {
+    pub(super) fn new(
+        journal_writer: JournalWriter,
+        numbers: SeqNotes,
+        way: GateOutputs,
+        storage: Storage,
+    ) -> Self {
         Self {
-            keeper,
+            journal_writer,
             numbers,
             way,
             storage,
@@ -104,14 +109,14 @@ impl Gate {
     }
 
     /// What the disk has is there; `None`: it cannot be opened, which is tried again.
-    pub(super) fn open(&self, journal: Option<Journal>, numbers: Option<NumbersFile>) {
-        self.keeper.open(journal);
+    pub(super) fn open(&self, journal: Option<Journal>, numbers: Option<SeqFile>) {
+        self.journal_writer.open(journal);
         self.numbers.take_file(numbers);
     }
 
     /// Has another configuration noted, before all events that follow.
     pub(super) fn note(&self, run: Run) {
-        self.keeper.note(run);
+        self.journal_writer.note(run);
     }
 
     /// Has events kept, and lets things leave once they are, after all that came before.
@@ -131,11 +136,11 @@ impl Gate {
         self.last += 1;
         self.events += events.len();
         let events = Arc::new(events);
-        self.keeper.keep(Batch {
+        self.journal_writer.keep(Batch {
             number: self.last,
             events: Arc::clone(&events),
         });
-        self.waiting.push_back(Held {
+        self.waiting.push_back(HeldBatch {
             number: self.last,
             since: now.moment,
             events,
@@ -160,7 +165,7 @@ impl Gate {
 
     /// Changes when more is kept.
     pub(super) fn kept(&self) -> watch::Receiver<u64> {
-        self.keeper.kept()
+        self.journal_writer.kept()
     }
 
     /// Changes when the disk has noted that things leave with events that the journal does not have.
@@ -170,7 +175,7 @@ impl Gate {
 
     /// Lets leave what is kept, or has waited too long.
     pub(super) fn settle(&mut self, now: Now) {
-        let kept = *self.keeper.kept().borrow();
+        let kept = *self.journal_writer.kept().borrow();
         while let Some(held) = self.waiting.pop_front_if(|held| held.number <= kept) {
             self.events -= held.events.len();
             self.way.release(held.leaving.unwrap_or_default(), true);
@@ -200,7 +205,7 @@ impl Gate {
 
     /// Ends: what is not kept and has not left yet leaves, and the rest is waited for.
     pub(super) async fn finish(mut self, now: Now, at_most: Duration) {
-        let mut kept = self.keeper.kept();
+        let mut kept = self.journal_writer.kept();
         let last = self.last;
         let all = kept.wait_for(|kept| *kept >= last);
         let _ = tokio::time::timeout(at_most / 2, all).await;
@@ -213,7 +218,7 @@ impl Gate {
             let _ = tokio::time::timeout(at_most / 4, noted.wait_for(|noted| *noted)).await;
             self.release_waiting(now);
         }
-        self.keeper.finish(at_most / 4).await;
+        self.journal_writer.finish(at_most / 4).await;
     }
 
     /// From now on things leave with events that are not kept. Their numbers were reserved on the disk before; now it is
@@ -267,7 +272,7 @@ impl Gate {
     }
 }
 
-impl Way {
+impl GateOutputs {
     fn say_kept(&self, now: Now, kept: bool) {
         if let Some(outlet) = &self.outlet {
             outlet.say_kept(now.time, kept);

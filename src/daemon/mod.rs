@@ -1,40 +1,40 @@
 //! `kiebitz run`: the daemon.
 //!
-//! One task per port moves bytes and does nothing else. The desk, a single task that owns all boards
-//! ([`Hall`](kiebitz_game::hall::Hall)), stamps what came in with its time. Threads wait for disks in its place: the tape records
-//! the bytes, the keeper writes events to the journal, and a third notes which numbers they have. None of them can hold
+//! One task per port moves bytes and does nothing else. The event loop, a single task that owns all boards
+//! ([`Hall`](kiebitz_game::hall::Hall)), stamps what came in with its time. Threads wait for disks in its place: the recorder records
+//! the bytes, the journal writer writes events to the journal, and a third notes which numbers they have. None of them can hold
 //! up the boards, nor keep the program from ending.
 
 mod backlog;
 mod beginning;
+mod board_status;
 mod broker;
 mod commands;
 mod day;
 mod delays;
-mod desk;
+mod event_loop;
 mod gate;
 mod greeting;
-mod keeper;
+mod journal_writer;
 pub(crate) mod lock;
 mod log;
 mod lookout;
 mod machine;
 mod mqtt;
-mod numbers;
 mod pairings;
 mod past;
 mod patience;
 mod ports;
 mod recall;
+mod recorder;
 mod reload;
 mod resend;
 #[cfg(test)]
 mod same_after_restart;
-mod sights;
+mod seqs;
 mod situation;
 mod start;
 mod storage;
-mod tape;
 mod write_ahead;
 
 use core::time::Duration;
@@ -66,28 +66,28 @@ use crate::system_time::{self, LiveTime, moment, wall_time};
 use beginning::{PendingLock, Preparation, Prepared};
 use commands::Commands;
 use day::Day;
-use desk::{Desk, Ended, Late};
-use gate::{Gate, Way};
+use event_loop::{EventLoop, Late, LoopEnd};
+use gate::{Gate, GateOutputs};
 use greeting::Greeting;
-use keeper::{Keeper, KeeperThread, OUTPUT, Work};
+use journal_writer::{JournalWriter, JournalWriterThread, OUTPUT, Work};
 use lock::StateLock;
 use lookout::Lookout;
 use machine::MachineWatch;
-use numbers::Numbers;
 use pairings::Pairings;
 use patience::{MAX_WAIT, Waited, beside};
 use ports::Ports;
+use recorder::RecorderHandle;
 use reload::Reload;
 use resend::Resend;
+use seqs::SeqNotes;
 use situation::Situation;
 use start::Beginning;
 use storage::Storage;
-use tape::Tape;
 use write_ahead::WriteAhead;
 
 pub(crate) use log::start as start_logging;
 
-/// At most this many chunks wait for the desk; beyond it ports are not read.
+/// At most this many chunks wait for the event loop; beyond it ports are not read.
 const INPUTS: usize = 4096;
 /// So long the journal may take to note what the broker has.
 const MAX_NOTE: Duration = Duration::from_secs(1);
@@ -126,9 +126,9 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     }
     let settings = config.outputs(Some(InHall::new(config.pairing_files(), Archive::of(&config))));
     let facts = EventFacts::of(&config.event);
-    let (setups, set_up) = mpsc::channel(commands::WAITING);
+    let (requests, requested) = mpsc::channel(commands::WAITING);
     let to_hall = ToHall {
-        setups,
+        requests,
         questions: ask,
     };
     let start = || Feeds::start(settings.clone(), &facts, to_hall);
@@ -145,14 +145,18 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
         outbox,
         reports,
         storage: Storage::default(),
-        commands: Commands::new(courier.as_ref().map(|_| received), set_up, config.journal_file())?,
+        commands: Commands::new(
+            courier.as_ref().map(|_| received),
+            requested,
+            config.journal_file(),
+        )?,
         config,
         reload,
         lock: Arc::new(lock),
     };
     log::modes(&daemon.config);
     let mut ended = daemon.watch(&mut stop, Beginning::Program, pending).await;
-    while matches!(ended, Ok(Ended::NewDay)) {
+    while matches!(ended, Ok(LoopEnd::NewDay)) {
         ended = daemon.watch(&mut stop, Beginning::NewDay, None).await;
     }
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
@@ -198,7 +202,7 @@ impl Daemon {
         stop: &mut Stop,
         beginning: Beginning,
         pending: Option<PendingLock>,
-    ) -> Result<Ended> {
+    ) -> Result<LoopEnd> {
         // A disk that was waited for in vain is not waited for again.
         let at_most = pending.as_ref().map_or(MAX_WAIT, |_| Duration::ZERO);
         let abandoned = Arc::new(AtomicBool::new(false));
@@ -221,27 +225,27 @@ impl Daemon {
                 abandoned.store(true, Ordering::Relaxed);
                 (self.without_disk()?, Some(late))
             }
-            Waited::Stopped => return Ok(Ended::Stopped),
+            Waited::Stopped => return Ok(LoopEnd::Stopped),
         };
         let (inputs, from_ports) = mpsc::channel(INPUTS);
-        let mut desk = self.desk(prepared, Ports::new(&self.config, inputs), late)?;
+        let mut event_loop = self.event_loop(prepared, Ports::new(&self.config, inputs), late)?;
         if beginning == Beginning::Program {
             let state = self.config.state_directory();
             tracing::info!(
                 "kiebitz is watching; journal and recordings are in {}",
                 state.display()
             );
-            desk.lookout = Lookout::new(moment());
+            event_loop.lookout = Lookout::new(moment());
         }
         self.starts.store(false, Ordering::Relaxed);
         // Outside systemd this does nothing.
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
         let asked = &mut self.questions;
         let reload = (&mut self.reload, &mut self.config);
-        let ended = desk
+        let ended = event_loop
             .work(from_ports, &mut self.commands, asked, stop, reload)
             .await;
-        desk.close(&ended).await;
+        event_loop.close(&ended).await;
         ended
     }
 
@@ -255,8 +259,8 @@ impl Daemon {
         Prepared::of_nothing(&self.config, self.outbox.clone(), time)
     }
 
-    /// The desk with what was prepared.
-    fn desk(&mut self, prepared: Prepared, ports: Ports, late: Option<Late>) -> Result<Desk> {
+    /// The event loop with what was prepared.
+    fn event_loop(&mut self, prepared: Prepared, ports: Ports, late: Option<Late>) -> Result<EventLoop> {
         let config = &self.config;
         let Prepared {
             started,
@@ -265,19 +269,19 @@ impl Daemon {
             first,
             past,
         } = prepared;
-        let mut tape = match config.recorder.enabled {
-            true => Some(Tape::start(config, time.clone(), self.storage.clone())?),
+        let mut recorder = match config.recorder.enabled {
+            true => Some(RecorderHandle::start(config, time.clone(), self.storage.clone())?),
             false => None,
         };
         for (at, port) in started.closed {
             let reason = crate::restart::CUT_OFF.to_owned();
             let closed = kiebitz_hardware::capture::Content::Closed { reason };
-            if let Some(tape) = &mut tape {
-                tape.record(at, &port.name, port.mode, closed);
+            if let Some(recorder) = &mut recorder {
+                recorder.record(at, &port.name, port.mode, closed);
             }
         }
-        let numbers = Numbers::start(config.numbers_file(), config.spare_numbers_file(), started.others)?;
-        let keeper = Keeper::start(KeeperThread {
+        let numbers = SeqNotes::start(config.seqs_file(), config.spare_seqs_file(), started.others)?;
+        let journal_writer = JournalWriter::start(JournalWriterThread {
             run: started.run,
             path: config.journal_file(),
             inputs: config.inputs_file(),
@@ -298,20 +302,20 @@ impl Daemon {
                 feeds.pair(time.now(), Arc::default());
             }
         }
-        let way = Way {
+        let way = GateOutputs {
             outbox: self.outbox.clone(),
             outlet: self.feeds.as_ref().map(Feeds::outlet),
         };
         let now = time.present();
-        let mut desk = Desk {
+        let mut event_loop = EventLoop {
             feeds: self.feeds.as_ref().map(Feeds::behind_gate),
             pairings,
             resend: Resend::new(config, self.outbox.clone()),
             hall: started.hall,
             ports,
-            gate: Gate::new(keeper, numbers, way, self.storage.clone()),
+            gate: Gate::new(journal_writer, numbers, way, self.storage.clone()),
             ahead: WriteAhead::default(),
-            tape,
+            recorder,
             mqtt,
             greeting: Greeting::new(config.clock_messages.clone()),
             lookout: Lookout::default(),
@@ -329,11 +333,11 @@ impl Daemon {
             time,
             late,
         };
-        if desk.late.is_none() {
-            desk.open(&mut self.commands, started.journal, started.numbers);
+        if event_loop.late.is_none() {
+            event_loop.open(&mut self.commands, started.journal, started.numbers);
         }
-        desk.begin(started.unkept, first, config.mqtt.as_ref());
-        Ok(desk)
+        event_loop.begin(started.unkept, first, config.mqtt.as_ref());
+        Ok(event_loop)
     }
 }
 

@@ -9,7 +9,7 @@ use kiebitz_game::hall::{Board, Hall};
 use kiebitz_hardware::Timestamp;
 
 use super::delays::Delays;
-use super::keeper::OUTPUT;
+use super::journal_writer::OUTPUT;
 use super::pairings::Pairings;
 use super::start::Beginning;
 use crate::config::Config;

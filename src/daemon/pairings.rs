@@ -15,14 +15,14 @@ use crate::config::Config;
 use crate::journal::{Journal, JournalError};
 use crate::tournament::Tournament;
 use crate::tournament::seating::{Seating, View};
-use crate::tournament::watch::{self, Read};
+use crate::tournament::watch::{self, ReadOutcome};
 
 /// What the files say, and who has been told.
 #[derive(Debug)]
 pub(super) struct Pairings {
     config: Config,
     /// `None`: there are no files.
-    read: Option<mpsc::Receiver<Read>>,
+    read: Option<mpsc::Receiver<ReadOutcome>>,
     seating: Seating,
 }
 
@@ -66,12 +66,12 @@ impl Pairings {
     }
 
     /// What the files say now. May be dropped and called again.
-    pub(super) async fn next(&mut self) -> Read {
+    pub(super) async fn next(&mut self) -> ReadOutcome {
         watch::next(&mut self.read).await
     }
 
     /// Takes in what the files say. Returns the pairings that hold from now on; `None`: those before.
-    pub(super) fn take(&mut self, read: Read) -> Option<Arc<Tournament>> {
+    pub(super) fn take(&mut self, read: ReadOutcome) -> Option<Arc<Tournament>> {
         let tournament = watch::told(read)?;
         self.seating.pair(Arc::clone(&tournament));
         Some(tournament)

@@ -64,11 +64,11 @@ pub(super) async fn wait<T>(
             _ = stop.come() => return Ok(Waited::Stopped),
             done = &mut outcome => return done.map(Waited::Done).context("cannot start"),
             _ = looks.tick() => match silence.look(progress.steps(), at_most) {
-                Look::Given => return Ok(Waited::Late(outcome)),
-                Look::Slow => {
+                DiskProgress::Given => return Ok(Waited::Late(outcome)),
+                DiskProgress::Slow => {
                     tracing::warn!("the disk is slow to answer; in a few seconds, boards are watched without it");
                 }
-                Look::Working(worked) => {
+                DiskProgress::Working(worked) => {
                     extend();
                     if worked >= say_at {
                         say_at = worked + SAY_EVERY;
@@ -79,7 +79,7 @@ pub(super) async fn wait<T>(
                         );
                     }
                 }
-                Look::Silent => {}
+                DiskProgress::Silent => {}
             }
         }
     }
@@ -106,7 +106,7 @@ struct Silence {
 
 /// What is found at a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum DiskProgress {
     /// The work has made progress; it began that long ago.
     Working(Duration),
     /// It has made none, for less than the limit.
@@ -127,23 +127,23 @@ impl Silence {
         }
     }
 
-    fn look(&mut self, steps: u64, at_most: Duration) -> Look {
+    fn look(&mut self, steps: u64, at_most: Duration) -> DiskProgress {
         // The first look is at once.
         let before = self.looks;
         self.looks += 1;
         if self.steps != steps {
             (self.steps, self.silent) = (steps, 0);
-            return Look::Working(LOOK * before);
+            return DiskProgress::Working(LOOK * before);
         }
         self.silent += u32::from(before > 0);
         let silent = LOOK * self.silent;
         if silent >= at_most {
-            Look::Given
+            DiskProgress::Given
         } else if silent >= SLOW && !self.said {
             self.said = true;
-            Look::Slow
+            DiskProgress::Slow
         } else {
-            Look::Silent
+            DiskProgress::Silent
         }
     }
 }
@@ -158,25 +158,28 @@ mod tests {
         for steps in 0..10_000 {
             assert_ne!(
                 silence.look(steps / 20, MAX_WAIT),
-                Look::Given,
+                DiskProgress::Given,
                 "a step in five seconds"
             );
         }
-        let silent = (0..).take_while(|_| silence.look(10_000, MAX_WAIT) != Look::Given);
+        let silent = (0..).take_while(|_| silence.look(10_000, MAX_WAIT) != DiskProgress::Given);
         assert_eq!(LOOK * silent.count() as u32, MAX_WAIT);
     }
 
     #[test]
     fn a_disk_that_is_silent_is_named_once_and_given_up() {
         let mut silence = Silence::new(7);
-        let looks: Vec<Look> = (0..=MAX_WAIT.as_millis() / LOOK.as_millis())
+        let looks: Vec<DiskProgress> = (0..=MAX_WAIT.as_millis() / LOOK.as_millis())
             .map(|_| silence.look(7, MAX_WAIT))
             .collect();
-        assert_eq!(looks.iter().filter(|look| **look == Look::Slow).count(), 1);
         assert_eq!(
-            looks.iter().position(|look| *look == Look::Given),
+            looks.iter().filter(|look| **look == DiskProgress::Slow).count(),
+            1
+        );
+        assert_eq!(
+            looks.iter().position(|look| *look == DiskProgress::Given),
             Some(looks.len() - 1)
         );
-        assert_eq!(Silence::new(0).look(0, Duration::ZERO), Look::Given);
+        assert_eq!(Silence::new(0).look(0, Duration::ZERO), DiskProgress::Given);
     }
 }

@@ -7,14 +7,14 @@ use anyhow::{Context, Result};
 use kiebitz_game::events::{LIVE_STREAM, ResumableGame};
 use tokio::sync::mpsc;
 
-use super::commands::{Asked, WAITING};
+use super::commands::{PendingCommand, WAITING};
 use crate::journal::{Journal, JournalError};
 
 /// Completes commands with the games that they name.
 #[derive(Debug)]
 pub(super) struct Recall {
-    asks: SyncSender<(String, Box<Asked>)>,
-    recalled: mpsc::UnboundedReceiver<Box<Asked>>,
+    asks: SyncSender<(String, Box<PendingCommand>)>,
+    recalled: mpsc::UnboundedReceiver<Box<PendingCommand>>,
 }
 
 impl Recall {
@@ -24,7 +24,7 @@ impl Recall {
     ///
     /// When the thread cannot be started.
     pub(super) fn start(journal: PathBuf) -> Result<Self> {
-        let (asks, asked) = sync_channel::<(String, Box<Asked>)>(WAITING);
+        let (asks, asked) = sync_channel::<(String, Box<PendingCommand>)>(WAITING);
         let (done, recalled) = mpsc::unbounded_channel();
         let work = move || {
             for (game, mut asked) in asked {
@@ -47,7 +47,7 @@ impl Recall {
     /// # Errors
     ///
     /// Returns the command if too many wait already.
-    pub(super) fn ask(&self, game: String, asked: Asked) -> Result<(), Box<Asked>> {
+    pub(super) fn ask(&self, game: String, asked: PendingCommand) -> Result<(), Box<PendingCommand>> {
         let sent = self.asks.try_send((game, Box::new(asked)));
         sent.map_err(|error| {
             let (TrySendError::Full((_, asked)) | TrySendError::Disconnected((_, asked))) = error;
@@ -56,7 +56,7 @@ impl Recall {
     }
 
     /// The next command that was completed, as far as the journal has its game. May be dropped and called again.
-    pub(super) async fn next(&mut self) -> Option<Box<Asked>> {
+    pub(super) async fn next(&mut self) -> Option<Box<PendingCommand>> {
         self.recalled.recv().await
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
-use super::desk::Desk;
+use super::event_loop::EventLoop;
 use super::log;
 use super::patience::beside;
 use crate::config::{Config, ConfigError, KnownBy, NamedBoard};
@@ -36,7 +36,7 @@ pub(super) enum Hangup {
 
 /// What another configuration changes.
 #[derive(Debug)]
-pub(super) struct Change {
+pub(super) struct ConfigChange {
     /// The configuration from now on.
     config: Config,
     /// Names of boards, or what is played on them, are others.
@@ -66,7 +66,7 @@ impl Reload {
         })
     }
 
-    /// Waits until the file was read again, on a thread of its own: the desk waits for no disk.
+    /// Waits until the file was read again, on a thread of its own: the event loop waits for no disk.
     pub(super) async fn come(&mut self) -> Hangup {
         loop {
             tokio::select! {
@@ -111,7 +111,7 @@ fn is_ignored() -> bool {
     ignored.is_some_and(|mask| mask & 1 != 0)
 }
 
-impl Change {
+impl ConfigChange {
     /// From a configuration to another one.
     pub(super) fn between(old: &Config, new: Config) -> Self {
         let mut config = old.clone();
@@ -203,7 +203,7 @@ fn delays(boards: &[NamedBoard]) -> Vec<(&str, core::time::Duration)> {
     delayed
 }
 
-impl Desk {
+impl EventLoop {
     /// Goes on with another configuration, as far as it can change now; `config` is the one that holds. A file that is
     /// wrong changes nothing.
     pub(super) fn reload(&mut self, config: &mut Config, read: Result<Config, ConfigError>) {
@@ -219,7 +219,7 @@ impl Desk {
                 );
             }
         };
-        let change = Change::between(config, new);
+        let change = ConfigChange::between(config, new);
         if change.log {
             log::change(&change.config.daemon.log);
         }
@@ -264,8 +264,8 @@ mod tests {
         Config::parse("kiebitz.toml".as_ref(), text).expect("a configuration")
     }
 
-    fn change(new: &str) -> Change {
-        Change::between(&config(OLD), config(new))
+    fn change(new: &str) -> ConfigChange {
+        ConfigChange::between(&config(OLD), config(new))
     }
 
     #[test]
@@ -320,7 +320,7 @@ mod tests {
         let delayed = format!("{OLD}public_delay = \"30 min\"\n");
         let renamed = delayed.replace("\"one\"", "\"seven\"");
         for (old, new) in [(OLD, &*delayed), (&delayed, OLD), (&delayed, &renamed)] {
-            let change = Change::between(&config(old), config(new));
+            let change = ConfigChange::between(&config(old), config(new));
             assert!(change.of_boards && change.delays && change.later.is_empty());
             assert_eq!(change.config, config(new));
         }

@@ -28,7 +28,7 @@ pub(super) struct Resend {
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Wanted {
+enum ResendFrom {
     /// The events after this number.
     After(u64),
     /// The events from the first game on that was started since.
@@ -55,7 +55,7 @@ impl Resend {
         let Some((prefix, outbox)) = self.to.clone() else {
             return;
         };
-        let Ok(wanted) = serde_json::from_slice::<Wanted>(&received.text) else {
+        let Ok(wanted) = serde_json::from_slice::<ResendFrom>(&received.text) else {
             tracing::debug!(
                 board = received.board,
                 "cannot parse the request for events of {}",
@@ -89,11 +89,11 @@ impl Resend {
 
 /// A page of a board's events as JSON: `{"after": n, "events": [...]}`, without any when there are none. It says `since` when it
 /// was asked for so: another hub cannot take it for the first it needs.
-fn page(journal: &Path, board: &str, wanted: Wanted) -> Result<String> {
+fn page(journal: &Path, board: &str, wanted: ResendFrom) -> Result<String> {
     let journal = Journal::open_to_read(journal).context("cannot read the journal")?;
     let after = match wanted {
-        Wanted::After(after) => after,
-        Wanted::Since(since) => {
+        ResendFrom::After(after) => after,
+        ResendFrom::Since(since) => {
             let first = journal.first_started_since(LIVE_STREAM, board, since)?;
             // Without a game, what there is to know begins with what comes next.
             match first {
@@ -105,8 +105,8 @@ fn page(journal: &Path, board: &str, wanted: Wanted) -> Result<String> {
     let events = journal.events_after(LIVE_STREAM, board, after, PAGE)?;
     let events: Vec<String> = events.into_iter().map(|event| event.payload).collect();
     let since = match wanted {
-        Wanted::Since(since) => format!(",\"since\":\"{}\"", time_text(since)),
-        Wanted::After(_) => String::new(),
+        ResendFrom::Since(since) => format!(",\"since\":\"{}\"", time_text(since)),
+        ResendFrom::After(_) => String::new(),
     };
     Ok(format!(
         "{{\"after\":{after}{since},\"events\":[{}]}}",
@@ -126,7 +126,10 @@ mod tests {
     fn pages_begin_where_they_are_asked_for() {
         let directory = tempfile::tempdir().expect("a directory");
         let file = directory.path().join("journal.sqlite");
-        assert!(page(&file, "b", Wanted::After(0)).is_err(), "there is no journal");
+        assert!(
+            page(&file, "b", ResendFrom::After(0)).is_err(),
+            "there is no journal"
+        );
         let live = |event: Event| Event {
             stream: LIVE_STREAM.to_owned(),
             board: "b".to_owned(),

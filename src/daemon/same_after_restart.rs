@@ -198,7 +198,7 @@ fn round() -> Vec<Event> {
 }
 
 /// What a daemon shows.
-struct Outputs {
+struct ShownOutputs {
     mqtt: Mqtt,
     hall: Hall,
     pairings: Pairings,
@@ -207,7 +207,7 @@ struct Outputs {
     now: Timestamp,
 }
 
-impl Outputs {
+impl ShownOutputs {
     fn new(config: &Config, now: Timestamp) -> Self {
         let broker = config.mqtt.clone().expect("a broker");
         let (outbox, _) = Outbox::connect(broker.clone(), None).expect("topics");
@@ -312,12 +312,12 @@ fn after_a_restart_at_any_event_every_output_shows_the_same() {
     let directory = tempfile::tempdir().expect("a directory");
     let mut journal = Journal::open(&directory.path().join("journal.sqlite")).expect("a journal");
     let config = config();
-    let mut live = Outputs::new(&config, at(0));
+    let mut live = ShownOutputs::new(&config, at(0));
     live.publish(&[]);
     for event in round() {
         journal.append([&event]).expect("room");
         live.take(&event);
-        let mut resumed = Outputs::resumed(&config, &mut journal, event.ts);
+        let mut resumed = ShownOutputs::resumed(&config, &mut journal, event.ts);
         let (before, after) = (live.shown(), resumed.shown());
         let seen = before.keys().chain(after.keys()).collect::<BTreeSet<_>>();
         for name in seen {

@@ -8,7 +8,7 @@ use kiebitz_hardware::Timestamp;
 use super::machine::MachineWatch;
 use crate::outputs::mqtt::{ConnectionState, DaemonHealth, DeliveryState, LineHealth, Outbox, StorageState};
 use crate::outputs::shared::reports::{BROKER, Reports};
-use crate::outputs::status::{BoardStatus, GameStatus, Status};
+use crate::outputs::status::{BoardSummary, GameStatus, Status};
 
 /// What is beside the boards.
 #[derive(Debug)]
@@ -51,8 +51,8 @@ impl Situation {
     }
 }
 
-fn board_status(board: &Board, hall: &Hall) -> BoardStatus {
-    BoardStatus {
+fn board_status(board: &Board, hall: &Hall) -> BoardSummary {
+    BoardSummary {
         board: board.name().to_owned(),
         connected: board.is_connected(),
         port: board.port().to_owned(),

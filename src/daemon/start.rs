@@ -14,18 +14,16 @@ use kiebitz_hardware::capture::Interface;
 
 use super::storage::Storage;
 use crate::config::Config;
-use crate::journal::{
-    Input, InputsFile, Journal, JournalError, NumbersFile, Recovered, Run, digest, this_boot,
-};
+use crate::journal::{Input, InputsFile, Journal, JournalError, Recovered, Run, SeqFile, digest, this_boot};
 use crate::progress::Progress;
-use crate::restart::{self, Alone, Given, Sources};
+use crate::restart::{self, Alone, KnownSeqs, Sources};
 
 /// What there is to go on with.
 #[derive(Debug)]
 pub(super) struct Started {
     /// `None`: it cannot be opened.
     pub(super) journal: Option<Journal>,
-    pub(super) numbers: Option<NumbersFile>,
+    pub(super) numbers: Option<SeqFile>,
     pub(super) hall: Hall,
     /// This start, where the journal has not noted it.
     pub(super) run: Option<Run>,
@@ -53,7 +51,7 @@ pub(super) enum Beginning {
 pub(super) const CHECKED_AT_ONCE: u64 = 32 << 20;
 
 /// What a start has to do with.
-pub(super) struct Surroundings<'s> {
+pub(super) struct StartContext<'s> {
     pub(super) zone: &'s TimeZone,
     pub(super) storage: &'s Storage,
     pub(super) abandoned: &'s AtomicBool,
@@ -70,10 +68,10 @@ pub(super) fn start(
     config: &Config,
     beginning: Beginning,
     now: Timestamp,
-    surroundings: &Surroundings<'_>,
+    surroundings: &StartContext<'_>,
     show: &mut dyn FnMut(&Journal),
 ) -> Result<Started> {
-    let Surroundings {
+    let StartContext {
         zone,
         storage,
         abandoned,
@@ -163,7 +161,7 @@ pub(super) fn start(
 impl Started {
     /// Nothing is known but which numbers were given, and of boards that are not among them not even that.
     pub(super) fn anew(config: &Config, given: BTreeMap<String, u64>, now: Timestamp) -> Self {
-        let numbers = hall::Numbers {
+        let numbers = hall::LastSeqs {
             boards: given,
             others: number_of(now),
         };
@@ -199,7 +197,7 @@ fn number_of(now: Timestamp) -> u64 {
 
 /// What is known of the numbers that have left the process.
 struct Marks {
-    given: Given,
+    given: KnownSeqs,
     /// The numbers of some boards are not known.
     incomplete: bool,
     /// The journal lacks events that it had.
@@ -209,8 +207,8 @@ struct Marks {
 
 impl Marks {
     /// What the disk knows, and memory if the disk failed before.
-    fn read(config: &Config, numbers: Option<&NumbersFile>, now: Timestamp) -> Self {
-        let mut given = Given::default();
+    fn read(config: &Config, numbers: Option<&SeqFile>, now: Timestamp) -> Self {
+        let mut given = KnownSeqs::default();
         let mut incomplete = true;
         if let Some(numbers) = numbers {
             given.numbers.boards = numbers.lasts();
@@ -219,18 +217,18 @@ impl Marks {
             given.numbers.others = numbers.others();
             incomplete = !numbers.is_whole();
         } else if let (Ok(lasts), Ok(reserved)) = (
-            NumbersFile::lasts_in(&config.numbers_file(), Some(&this_boot())),
-            NumbersFile::reserved_in(&config.numbers_file()),
+            SeqFile::lasts_in(&config.seqs_file(), Some(&this_boot())),
+            SeqFile::reserved_in(&config.seqs_file()),
         ) {
             given.numbers.boards = lasts;
             // It cannot be written. If no memory takes its notes, all boards count after numbers that are given once only.
-            if config.spare_numbers_file().is_some() {
+            if config.spare_seqs_file().is_some() {
                 given.reserved.boards = reserved;
                 incomplete = false;
             }
         }
-        let spare = config.spare_numbers_file();
-        let spare = spare.and_then(|path| NumbersFile::lasts_in(&path, None).ok());
+        let spare = config.spare_seqs_file();
+        let spare = spare.and_then(|path| SeqFile::lasts_in(&path, None).ok());
         let spare = spare.unwrap_or_default();
         raise(&mut given.numbers.boards, spare.clone());
         raise(&mut given.reserved.boards, spare);
@@ -268,7 +266,7 @@ impl Marks {
         let lacks =
             |(board, (kept, _)): (&String, &(u64, u64))| boards.get(board).copied().unwrap_or(0) < *kept;
         self.lost |= replaced || self.given.digests.iter().any(lacks);
-        let Given {
+        let KnownSeqs {
             numbers, reserved, ..
         } = &mut self.given;
         numbers.others = numbers.others.max(journal.begins_after().unwrap_or(0));
@@ -342,7 +340,7 @@ fn say_failing(error: JournalError, what_now: &str, now: Timestamp, storage: &St
 }
 
 /// The numbers that were reserved and may have been given count as given, now that boards go on after them.
-fn noted(config: &Config, numbers: Option<NumbersFile>, given: &hall::Numbers) -> Option<NumbersFile> {
+fn noted(config: &Config, numbers: Option<SeqFile>, given: &hall::LastSeqs) -> Option<SeqFile> {
     let mut numbers = numbers?;
     let lasts = &given.boards;
     if numbers.is_unkept() || numbers.lasts() != *lasts {
@@ -352,7 +350,7 @@ fn noted(config: &Config, numbers: Option<NumbersFile>, given: &hall::Numbers) -
         done.ok()?;
     }
     numbers.complete(given.others).ok()?;
-    if let Some(spare) = config.spare_numbers_file() {
+    if let Some(spare) = config.spare_seqs_file() {
         // Mostly there is none.
         let _ = std::fs::remove_file(spare);
     }
@@ -360,7 +358,7 @@ fn noted(config: &Config, numbers: Option<NumbersFile>, given: &hall::Numbers) -
 }
 
 /// The last events that the journal has, among them those that this start has restored, count as given.
-fn with_kept(mut numbers: NumbersFile, journal: &Journal) -> Option<NumbersFile> {
+fn with_kept(mut numbers: SeqFile, journal: &Journal) -> Option<SeqFile> {
     let mut kept = Vec::new();
     for (board, last) in journal.boards(LIVE_STREAM).ok()? {
         let event = journal
@@ -385,7 +383,7 @@ struct Beginner<'b> {
 }
 
 /// What was taken up.
-struct Taken {
+struct StartState {
     hall: Hall,
     /// This start, if the journal did not take it.
     run: Option<Run>,
@@ -395,12 +393,12 @@ struct Taken {
     closed: Vec<(Timestamp, Interface)>,
     until: Timestamp,
     /// The numbers that may have left the process.
-    numbers: hall::Numbers,
+    numbers: hall::LastSeqs,
 }
 
 impl Beginner<'_> {
     /// `None`: nobody waits for it any more.
-    fn take_up(&self, journal: &mut Journal, given: &Given) -> Result<Option<Taken>, JournalError> {
+    fn take_up(&self, journal: &mut Journal, given: &KnownSeqs) -> Result<Option<StartState>, JournalError> {
         let Self {
             config,
             beginning,
@@ -412,7 +410,7 @@ impl Beginner<'_> {
         fn sources<'s>(
             journal: &'s Journal,
             recordings: Option<&'s Path>,
-            given: &'s Given,
+            given: &'s KnownSeqs,
             Beginner {
                 config,
                 zone,
@@ -458,7 +456,7 @@ impl Beginner<'_> {
         if let Err(error) = &noted {
             tracing::warn!("cannot store this start in the journal: {error}; retrying");
         }
-        Ok(Some(Taken {
+        Ok(Some(StartState {
             hall,
             run: noted.is_err().then_some(run),
             unkept,
@@ -479,9 +477,9 @@ fn say(alone: &BTreeMap<String, Alone>) {
     }
 }
 
-fn open_numbers(config: &Config) -> Option<NumbersFile> {
-    let path = config.numbers_file();
-    match NumbersFile::open(&path, &this_boot()) {
+fn open_numbers(config: &Config) -> Option<SeqFile> {
+    let path = config.seqs_file();
+    match SeqFile::open(&path, &this_boot()) {
         Ok(file) => Some(file),
         Err(error) => {
             tracing::error!("cannot open {}: {error}", path.display());

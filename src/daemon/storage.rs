@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kiebitz_hardware::Timestamp;
 use tokio::sync::watch;
 
-use crate::outputs::mqtt::{Keeping, StorageState};
+use crate::outputs::mqtt::{DiskState, StorageState};
 
 /// Cheap to clone; all parts of the daemon write to the same.
 #[derive(Debug, Clone, Default)]
@@ -74,13 +74,13 @@ impl Storage {
 
 const SILENT: &str = "the disk does not answer";
 
-fn fail(keeping: &mut Keeping, now: Timestamp, problem: &impl ToString) {
+fn fail(keeping: &mut DiskState, now: Timestamp, problem: &impl ToString) {
     keeping.ok = false;
     keeping.since.get_or_insert(now);
     keeping.problem = Some(problem.to_string());
 }
 
-fn mend(keeping: &mut Keeping) {
+fn mend(keeping: &mut DiskState) {
     keeping.ok = true;
     keeping.since = None;
     keeping.problem = None;

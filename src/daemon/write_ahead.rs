@@ -1,15 +1,15 @@
-//! What waits until the tape has what came before it: a question to a board, which takes its changes away, and events.
+//! What waits until the recorder has what came before it: a question to a board, which takes its changes away, and events.
 
 use core::time::Duration;
 use std::collections::VecDeque;
 
 use crate::system_time::Moment;
 
-/// Things in order, each held until the tape has written up to a number.
+/// Things in order, each held until the recorder has written up to a number.
 #[derive(Debug)]
 pub(super) struct WriteAhead<T> {
     waiting: VecDeque<Waiting<T>>,
-    /// The tape was waited for in vain, and has not come as far since.
+    /// The recorder was waited for in vain, and has not come as far since.
     given_up_until: Option<u64>,
 }
 
@@ -33,7 +33,7 @@ impl<T> Default for WriteAhead<T> {
 }
 
 impl<T> WriteAhead<T> {
-    /// Holds something until the tape has written `after` chunks.
+    /// Holds something until the recorder has written `after` chunks.
     pub(super) fn hold(&mut self, now: Moment, after: u64, thing: T) {
         self.waiting.push_back(Waiting {
             since: now,
@@ -52,7 +52,7 @@ impl<T> WriteAhead<T> {
         self.waiting.front().map(|waiting| waiting.since + MAX_WAIT)
     }
 
-    /// The next thing that need not wait any more, now that the tape has written so many chunks.
+    /// The next thing that need not wait any more, now that the recorder has written so many chunks.
     pub(super) fn poll(&mut self, now: Moment, written: u64) -> Option<T> {
         let first = self.waiting.front()?;
         if self.given_up_until.is_some_and(|until| written >= until) {

@@ -15,7 +15,7 @@ use crate::system_time::{Moment, Now};
 #[derive(Debug, Default)]
 pub(super) struct Daemons {
     /// By hall and host.
-    known: BTreeMap<(usize, String), Daemon>,
+    known: BTreeMap<(usize, String), KnownDaemon>,
     /// Since when the broker is not connected; `None`: it is.
     cut_off: Option<Moment>,
     /// The round that a daemon has begun last.
@@ -24,7 +24,7 @@ pub(super) struct Daemons {
 }
 
 #[derive(Debug)]
-struct Daemon {
+struct KnownDaemon {
     is_online: bool,
     /// When it was heard of last.
     heard: Moment,
@@ -35,17 +35,17 @@ struct Daemon {
 
 /// What matters here of `daemons/HOST/state`.
 #[derive(Debug, Deserialize)]
-struct State {
+struct ReportedDaemon {
     state: String,
     host: String,
     #[serde(default, deserialize_with = "some_time")]
     as_of: Option<Timestamp>,
     round: Option<u32>,
-    journal: Option<Keeping>,
+    journal: Option<ReportedJournal>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Keeping {
+struct ReportedJournal {
     ok: bool,
 }
 
@@ -64,7 +64,7 @@ impl Daemons {
         if payload.is_empty() {
             return Ok(());
         }
-        let said: State = serde_json::from_slice(payload)?;
+        let said: ReportedDaemon = serde_json::from_slice(payload)?;
         // Its clock may be wrong: what comes now is of now.
         let age = said.as_of.filter(|_| retained);
         let age = age.map(|at| now.time.saturating_duration_since(at));
@@ -75,7 +75,7 @@ impl Daemons {
             Some(at) => self.clocks.set(now.time, host, at),
             None => self.clocks.forget(&host),
         }
-        let daemon = self.known.entry((hall, said.host)).or_insert(Daemon {
+        let daemon = self.known.entry((hall, said.host)).or_insert(KnownDaemon {
             is_online: false,
             heard,
             round: None,

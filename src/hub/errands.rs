@@ -6,11 +6,11 @@ use kiebitz_game::command::{Answer, Command, Order};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use crate::outputs::shared::to_hall::{Answered, Setup, Unanswered};
+use crate::outputs::shared::to_hall::{Request, RequestOutcome, Unanswered};
 use crate::system_time::Moment;
 
 /// A board: its hall, and the level in its topics.
-pub(super) type Place = (usize, String);
+pub(super) type HallBoard = (usize, String);
 
 /// Commands that wait for an answer, the oldest first.
 #[derive(Debug, Default)]
@@ -20,12 +20,12 @@ pub(super) struct Errands {
 
 #[derive(Debug)]
 struct Errand {
-    place: Place,
+    place: HallBoard,
     id: String,
     sent: Moment,
     /// The round that it begins.
     round: Option<u32>,
-    answer: oneshot::Sender<Answered>,
+    answer: oneshot::Sender<RequestOutcome>,
     /// What is said where nobody answers.
     silent: Unanswered,
 }
@@ -37,27 +37,27 @@ const MAX_WAITING: usize = 256;
 
 impl Errands {
     /// A command was sent, of which the answer goes back to who gave it.
-    pub(super) fn wait(&mut self, now: Moment, place: Place, setup: Setup, silent: Unanswered) {
+    pub(super) fn wait(&mut self, now: Moment, place: HallBoard, request: Request, silent: Unanswered) {
         self.waiting.retain(|errand| !errand.answer.is_closed());
         if self.waiting.len() >= MAX_WAITING {
             self.waiting.remove(0);
         }
-        let round = match &setup.command.order {
+        let round = match &request.command.order {
             Order::StartRound(start) => start.round,
             _ => None,
         };
         self.waiting.push(Errand {
             place,
             round,
-            id: setup.command.id,
+            id: request.command.id,
             sent: now,
-            answer: setup.answer,
+            answer: request.answer,
             silent,
         });
     }
 
     /// A daemon answers. Others may have asked it as well. Returns the round that begins by this.
-    pub(super) fn answer(&mut self, place: &Place, answer: Answer) -> Option<u32> {
+    pub(super) fn answer(&mut self, place: &HallBoard, answer: Answer) -> Option<u32> {
         self.waiting.retain(|errand| !errand.answer.is_closed());
         let mut waiting = self.waiting.iter();
         let asked =
@@ -108,7 +108,7 @@ mod tests {
         Moment::after(Duration::from_secs(seconds))
     }
 
-    fn place(board: &str) -> Place {
+    fn place(board: &str) -> HallBoard {
         (0, board.to_owned())
     }
 
@@ -130,19 +130,24 @@ mod tests {
         }
     }
 
-    fn asked(errands: &mut Errands, second: u64, board: &str) -> oneshot::Receiver<Answered> {
+    fn asked(errands: &mut Errands, second: u64, board: &str) -> oneshot::Receiver<RequestOutcome> {
         given(errands, second, board, r#"{"id":"1","do":"new_game"}"#)
     }
 
-    fn given(errands: &mut Errands, second: u64, board: &str, command: &str) -> oneshot::Receiver<Answered> {
+    fn given(
+        errands: &mut Errands,
+        second: u64,
+        board: &str,
+        command: &str,
+    ) -> oneshot::Receiver<RequestOutcome> {
         let command = Command::parse(command).expect("a command");
         let (answer, answered) = oneshot::channel();
-        let setup = Setup {
+        let request = Request {
             board: board.to_owned(),
             command,
             answer,
         };
-        errands.wait(at(second), place(board), setup, silent());
+        errands.wait(at(second), place(board), request, silent());
         answered
     }
 

@@ -24,7 +24,7 @@ pub(super) struct Hearing {
 
 /// A page of events that were asked for.
 #[derive(Debug, Deserialize)]
-pub(super) struct Page {
+pub(super) struct EventPage {
     after: u64,
     /// It was asked for by a time, so that it has the first there is to know.
     since: Option<String>,
@@ -58,7 +58,7 @@ impl Hearing {
     }
 
     /// Takes in a page, and returns the events that come next.
-    pub(super) fn read(&mut self, page: Page) -> Vec<Event> {
+    pub(super) fn read(&mut self, page: EventPage) -> Vec<Event> {
         // Somebody else may have asked, for what is of no use here.
         if self
             .last
@@ -148,8 +148,8 @@ mod tests {
     }
 
     /// The events after one number, up to another one; the first page is one that was asked for by a time.
-    fn page(after: u64, last: u64, is_first: bool) -> Page {
-        Page {
+    fn page(after: u64, last: u64, is_first: bool) -> EventPage {
+        EventPage {
             after,
             since: is_first.then(String::new),
             events: (after + 1..=last).map(some).collect(),

@@ -9,7 +9,7 @@ mod clocks;
 mod daemons;
 mod errands;
 mod hearing;
-mod picture;
+mod remote_board;
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -20,20 +20,20 @@ use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
-use crate::clock::ClockPicture;
+use crate::clock::ClockView;
 use crate::config::Config;
 use crate::exit::Stop;
 use crate::outputs::broadcast::EventFacts;
 use crate::outputs::feeds::Feeds;
 use crate::outputs::mqtt::{Heard, Prefix, Subscriber};
-use crate::outputs::shared::to_hall::{Setup, ToHall, Unanswered};
-use crate::system_time::{LiveTime, Moment, Now, Step, moment};
+use crate::outputs::shared::to_hall::{Request, ToHall, Unanswered};
+use crate::system_time::{ClockStep, LiveTime, Moment, Now, moment};
 use crate::tournament::files::PairingFiles;
-use crate::tournament::watch::{self, Read};
+use crate::tournament::watch::{self, ReadOutcome};
 use daemons::Daemons;
-use errands::{Errands, PATIENCE, Place};
-use hearing::{Hearing, Page};
-use picture::Picture;
+use errands::{Errands, HallBoard, PATIENCE};
+use hearing::{EventPage, Hearing};
+use remote_board::RemoteBoard;
 
 /// What there was longer ago belongs to another event.
 const EVENT: Duration = Duration::from_secs(16 * 24 * 3600);
@@ -64,12 +64,12 @@ pub(crate) async fn run(config: Config) -> Result<()> {
         [] => vec![broker.prefix().clone()],
         halls => halls.to_vec(),
     };
-    let (setups, commands) = mpsc::channel(COMMANDS);
+    let (requests, commands) = mpsc::channel(COMMANDS);
     let facts = EventFacts::of(&config.event);
     let time = LiveTime::start();
-    let (mut feeds, tasks) = Feeds::start(settings, &facts, ToHall::of_commands(setups));
+    let (mut feeds, tasks) = Feeds::start(settings, &facts, ToHall::of_commands(requests));
     let login = broker.user().map(str::to_owned);
-    let subscriber = Subscriber::start(broker, "hub", topics(&halls, feeds.wants_sights()));
+    let subscriber = Subscriber::start(broker, "hub", topics(&halls, feeds.wants_statuses()));
     let pairings = watch::start(PairingFiles::new(config.pairings.clone(), None))?;
     if pairings.is_none() {
         feeds.pair(time.now(), Default::default());
@@ -118,19 +118,19 @@ struct Hub {
     login: Option<String>,
     subscriber: Subscriber,
     /// What people at the desk want.
-    commands: mpsc::Receiver<Setup>,
+    commands: mpsc::Receiver<Request>,
     feeds: Feeds,
-    pairings: Option<mpsc::Receiver<Read>>,
-    boards: BTreeMap<Place, Board>,
+    pairings: Option<mpsc::Receiver<ReadOutcome>>,
+    boards: BTreeMap<HallBoard, HubBoard>,
     daemons: Daemons,
     errands: Errands,
 }
 
 /// What is heard of a board.
 #[derive(Debug, Default)]
-struct Board {
+struct HubBoard {
     events: Hearing,
-    picture: Picture,
+    remote: RemoteBoard,
 }
 
 impl Hub {
@@ -140,7 +140,7 @@ impl Hub {
             tokio::select! {
                 biased;
                 _ = stop.come() => return,
-                Some(setup) = self.commands.recv() => self.send(moment(), setup),
+                Some(request) = self.commands.recv() => self.send(moment(), request),
                 heard = self.subscriber.next() => self.hear(self.time.present(), heard),
                 read = watch::next(&mut self.pairings) => {
                     let now = self.time.now();
@@ -158,7 +158,7 @@ impl Hub {
     }
 
     /// Follows a step of the computer's clock. No time passes in it.
-    fn set_clock(&mut self, Step { at, micros }: Step) {
+    fn set_clock(&mut self, ClockStep { at, micros }: ClockStep) {
         if let Ok(forward) = u64::try_from(micros) {
             let by = Duration::from_micros(forward);
             self.daemons.clocks.set_forward(by);
@@ -212,7 +212,7 @@ impl Hub {
         Ok(())
     }
 
-    fn take(&mut self, now: Now, place: Place, last: &str, payload: &[u8]) -> Result<()> {
+    fn take(&mut self, now: Now, place: HallBoard, last: &str, payload: &[u8]) -> Result<()> {
         if last == "answer" {
             let answer: Answer = serde_json::from_slice(payload)?;
             if let Some(round) = self.errands.answer(&place, answer) {
@@ -223,12 +223,12 @@ impl Hub {
         }
         let name = self.name_of(&place);
         let board = self.boards.entry(place.clone()).or_insert_with(|| {
-            let mut board = Board::default();
+            let mut board = HubBoard::default();
             board.events.doubt();
             board
         });
-        if board.picture.hear(last, payload)? {
-            let serial = board.picture.state().and_then(picture::State::serial);
+        if board.remote.hear(last, payload)? {
+            let serial = board.remote.state().and_then(remote_board::ReportedBoard::serial);
             if last == "state" {
                 self.feeds.know(now.time, &name, serial);
             }
@@ -242,9 +242,9 @@ impl Hub {
         };
         let events = match last {
             "events" => board.events.hear(serde_json::from_slice(payload)?),
-            "resent" => board.events.read(serde_json::from_slice::<Page>(payload)?),
+            "resent" => board.events.read(serde_json::from_slice::<EventPage>(payload)?),
             "clock" => {
-                let clock: ClockPicture = serde_json::from_slice(payload)?;
+                let clock: ClockView = serde_json::from_slice(payload)?;
                 self.feeds.take_clock(now.time, &name, clock);
                 Vec::new()
             }
@@ -256,7 +256,7 @@ impl Hub {
     }
 
     /// Boards of several halls may have the same name.
-    fn name_of(&self, (hall, board): &Place) -> String {
+    fn name_of(&self, (hall, board): &HallBoard) -> String {
         match self.halls.get(*hall) {
             Some(prefix) if self.halls.len() > 1 => format!("{prefix}/{board}"),
             _ => board.clone(),
@@ -264,18 +264,18 @@ impl Hub {
     }
 
     /// Shows how a board is to who wants to see it.
-    fn show(&mut self, now: Now, place: &Place) {
-        if !self.feeds.wants_sights() {
+    fn show(&mut self, now: Now, place: &HallBoard) {
+        if !self.feeds.wants_statuses() {
             return;
         }
         let name = self.name_of(place);
-        let Some(picture) = self.boards.get(place).map(|board| &board.picture) else {
+        let Some(remote) = self.boards.get(place).map(|board| &board.remote) else {
             return;
         };
-        let daemon = picture.state().map(|state| &*state.daemon);
+        let daemon = remote.state().map(|state| &*state.daemon);
         let is_there = daemon.is_some_and(|daemon| self.daemons.is_there(now.moment, place.0, daemon));
-        if let Some(sight) = picture.sight(name, is_there) {
-            self.feeds.see(now.time, sight);
+        if let Some(status) = remote.status(name, is_there) {
+            self.feeds.see(now.time, status);
         }
     }
 
@@ -285,24 +285,24 @@ impl Hub {
             self.show(now, &place);
         }
         self.feeds.keep(now.time, self.daemons.keep());
-        self.feeds.seat(now.time, self.daemons.round());
+        self.feeds.set_round(now.time, self.daemons.round());
     }
 
     /// Sends a command to the daemon that has the board.
-    fn send(&mut self, now: Moment, setup: Setup) {
+    fn send(&mut self, now: Moment, request: Request) {
         // Nobody waits for it any more.
-        if setup.answer.is_closed() {
+        if request.answer.is_closed() {
             return;
         }
         let mut places = self.boards.iter();
         let found = places.find_map(|(place, board)| {
-            let daemon = &board.picture.state()?.daemon;
-            (self.name_of(place) == setup.board).then(|| (place.clone(), daemon.clone()))
+            let daemon = &board.remote.state()?.daemon;
+            (self.name_of(place) == request.board).then(|| (place.clone(), daemon.clone()))
         });
         let Some((place, daemon)) = found else {
-            let error = Some(format!("there is no board {:?}", setup.board));
-            let _ = setup.answer.send(Ok(Answer {
-                id: Some(setup.command.id),
+            let error = Some(format!("there is no board {:?}", request.board));
+            let _ = request.answer.send(Ok(Answer {
+                id: Some(request.command.id),
                 ok: false,
                 note: None,
                 error,
@@ -315,21 +315,21 @@ impl Hub {
             return;
         };
         let topic = hall.command(&place.1, self.login.as_deref());
-        let text = errands::text(&setup.command, &setup.board);
+        let text = errands::text(&request.command, &request.board);
         if self.daemons.are_connected() && self.daemons.is_gone(place.0, &daemon) {
-            let _ = setup.answer.send(Err(Unanswered::Away { daemon }));
+            let _ = request.answer.send(Err(Unanswered::Away { daemon }));
         } else if self.daemons.are_connected() && self.subscriber.ask_within(topic.clone(), text, PATIENCE) {
             let silent = Unanswered::Silent { daemon, topic };
-            self.errands.wait(now, place, setup, silent);
+            self.errands.wait(now, place, request, silent);
         } else {
-            let _ = setup.answer.send(Err(Unanswered::NoBroker));
+            let _ = request.answer.send(Err(Unanswered::NoBroker));
         }
     }
 
     /// Hands events on, each as of when it was published. `is_live`: the last of them was just now.
-    fn hand_on(&mut self, now: Timestamp, place: &Place, events: Vec<Event>, is_live: bool) {
+    fn hand_on(&mut self, now: Timestamp, place: &HallBoard, events: Vec<Event>, is_live: bool) {
         let name = self.name_of(place);
-        let state = self.boards.get(place).and_then(|board| board.picture.state());
+        let state = self.boards.get(place).and_then(|board| board.remote.state());
         // One that does not say whose it is has a clock of its own, as far as anybody knows.
         let daemon = state.map_or_else(|| format!("board {}", place.1), |state| state.daemon.clone());
         let daemon = (place.0, daemon);
@@ -346,7 +346,7 @@ impl Hub {
         }
     }
 
-    fn ask(&mut self, now: Now, place: &Place) {
+    fn ask(&mut self, now: Now, place: &HallBoard) {
         let Some(board) = self.boards.get_mut(place) else {
             return;
         };

@@ -212,8 +212,8 @@ impl Journal {
 
     /// What there is of a board up to the event with that number.
     #[must_use]
-    pub fn past<'j>(&'j self, stream: &'j str, board: &'j str, until: u64) -> Past<'j> {
-        Past {
+    pub fn past<'j>(&'j self, stream: &'j str, board: &'j str, until: u64) -> BoardHistory<'j> {
+        BoardHistory {
             journal: self,
             stream,
             board,
@@ -223,7 +223,7 @@ impl Journal {
 
     /// What there is of a board.
     #[must_use]
-    pub fn all_of<'j>(&'j self, stream: &'j str, board: &'j str) -> Past<'j> {
+    pub fn all_of<'j>(&'j self, stream: &'j str, board: &'j str) -> BoardHistory<'j> {
         self.past(stream, board, ALL)
     }
 
@@ -235,14 +235,14 @@ impl Journal {
 
 /// What the journal has of a board up to some event.
 #[derive(Debug, Clone, Copy)]
-pub struct Past<'j> {
+pub struct BoardHistory<'j> {
     journal: &'j Journal,
     stream: &'j str,
     board: &'j str,
     until: u64,
 }
 
-impl Past<'_> {
+impl BoardHistory<'_> {
     /// When the board was last known to be followed: when its last event was decided or, while a gap has no
     /// `board.recovered` yet, when that gap began. `None` where the board has no events.
     ///

@@ -45,7 +45,7 @@ pub struct InputsFile {
 /// The JSON of a line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Line {
+enum InputLine {
     Run(Noted),
     Command(Box<Event>),
 }
@@ -122,8 +122,8 @@ fn text<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> io::Result<String> {
     let mut text = String::new();
     for input in inputs {
         let line = match input {
-            Input::Run(run) => Line::Run(Noted::of(run)),
-            Input::Command(event) => Line::Command(event.clone()),
+            Input::Run(run) => InputLine::Run(Noted::of(run)),
+            Input::Command(event) => InputLine::Command(event.clone()),
         };
         let json = serde_json::to_string(&line)?;
         text.push_str(&format!("{:016x} {json}\n", digest(&json)));
@@ -137,8 +137,8 @@ fn parse(line: &str) -> Option<Input> {
         return None;
     }
     Some(match serde_json::from_str(json).ok()? {
-        Line::Run(noted) => Input::Run(noted.into_run()),
-        Line::Command(event) => Input::Command(event),
+        InputLine::Run(noted) => Input::Run(noted.into_run()),
+        InputLine::Command(event) => Input::Command(event),
     })
 }
 

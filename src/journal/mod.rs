@@ -13,11 +13,11 @@ mod error;
 mod export;
 mod game;
 mod inputs;
-mod numbers;
 mod payload;
 mod recover;
 mod run;
 mod schema;
+mod seqs;
 
 use std::fs::OpenOptions;
 use std::io;
@@ -34,12 +34,12 @@ use crate::progress::Progress;
 
 pub use backup::{Backup, BackupError};
 pub use error::JournalError;
-pub use game::{GameEntry, Past};
+pub use game::{BoardHistory, GameEntry};
 pub use inputs::{Input, InputsFile};
-pub use numbers::{NumbersFile, this_boot};
 pub use payload::{JournaledEvent, digest, digest_of};
 pub use recover::Recovered;
 pub use run::Run;
+pub use seqs::{SeqFile, this_boot};
 
 /// The events of all boards, in a file.
 ///

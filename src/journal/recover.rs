@@ -111,7 +111,7 @@ impl Journal {
         damaged: &Connection,
         lasts: &BTreeMap<String, u64>,
     ) -> Result<usize, JournalError> {
-        let mut copy = Copy {
+        let mut copy = RecoveryCopy {
             journal: self,
             batch: Vec::new(),
             events: 0,
@@ -166,7 +166,7 @@ fn reporting(mut connection: Connection, progress: &Progress) -> rusqlite::Resul
 }
 
 /// Events on their way into a new journal.
-struct Copy<'j> {
+struct RecoveryCopy<'j> {
     journal: &'j mut Journal,
     batch: Vec<Kept>,
     events: usize,
@@ -174,7 +174,7 @@ struct Copy<'j> {
     lasts: BTreeMap<String, u64>,
 }
 
-impl Copy<'_> {
+impl RecoveryCopy<'_> {
     /// Takes in all events in one direction, up to the first that cannot be read. Returns whether there was none such.
     fn scan(&mut self, damaged: &Connection, sql: &str, from: &Key) -> Result<bool, JournalError> {
         let Ok(mut select) = damaged.prepare(sql) else {

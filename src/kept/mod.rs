@@ -20,7 +20,7 @@ use kiebitz_hardware::Timestamp;
 use crate::config::Config;
 use crate::journal::{GameEntry, Journal, JournaledEvent};
 pub(crate) use listed::Listed;
-pub(crate) use stretch::{Chain, Recorded, Stretch, Unrecorded};
+pub(crate) use stretch::{Chain, GameStretch, Recorded, Unrecorded};
 
 /// Where the games of a configuration are kept, for those who open it again and again.
 #[derive(Debug, Clone)]

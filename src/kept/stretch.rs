@@ -22,7 +22,7 @@ pub(crate) struct Recorded {
     files: Vec<PathBuf>,
     /// Since when the board was connected.
     pub(super) connected: Timestamp,
-    pub(crate) stretch: Stretch,
+    pub(crate) stretch: GameStretch,
 }
 
 /// Why there is no recording of a game.
@@ -58,7 +58,7 @@ pub(crate) enum Unrecorded {
 
 /// Which part of a recording is a game.
 #[derive(Debug, Clone)]
-pub(crate) struct Stretch {
+pub(crate) struct GameStretch {
     board: String,
     /// Its id in the journal.
     game: String,
@@ -123,7 +123,7 @@ impl Recorded {
         Ok(Self {
             files: days.into_iter().flat_map(|day| day.files).collect(),
             connected: connected.since,
-            stretch: Stretch {
+            stretch: GameStretch {
                 board: game.board.clone(),
                 game: id.clone(),
                 started: game.entry.started,
@@ -185,7 +185,7 @@ impl Read for Chain {
     }
 }
 
-impl Stretch {
+impl GameStretch {
     /// Whether a step at that time is played at the speed asked for, and not passed over.
     pub(crate) fn shows(&self, at: Timestamp) -> bool {
         at + RUN_UP >= self.started

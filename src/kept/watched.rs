@@ -11,42 +11,42 @@ use kiebitz_game::command::{Command, Timed};
 use kiebitz_game::events::{Event, EventKind, ExplainedEvent, LIVE_STREAM, rfc3339};
 use kiebitz_game::hall::{self, Names};
 
-use super::{KeptGame, KeptGames, Recorded, Stretch};
-use crate::clock::ClockPicture;
+use super::{GameStretch, KeptGame, KeptGames, Recorded};
+use crate::clock::ClockView;
 use crate::config::Config;
 use crate::replay::Replay;
-use reading::Reading;
+use reading::PublishedPly;
 
 /// A game as it was watched.
 #[derive(Debug, Serialize)]
 pub(crate) struct Watched {
     /// What the sensors showed before the first change, as the first field of a FEN; `None`: nobody knows.
     placement: Option<String>,
-    moments: Vec<Moment>,
+    moments: Vec<TimedReport>,
     /// The plies as they were published, in that order, with those that were withdrawn.
-    readings: Vec<Reading>,
+    readings: Vec<PublishedPly>,
     /// There were more moments than are kept.
     cut: bool,
 }
 
 /// What was reported at one time.
 #[derive(Debug, Serialize)]
-struct Moment {
+struct TimedReport {
     #[serde(serialize_with = "rfc3339")]
     at: Timestamp,
     /// The ply to which it belongs: from the first piece touched for it to the first one touched for the next; 0 before
     /// the first.
     ply: u32,
     /// The squares that show something else from then on.
-    changes: Vec<Change>,
+    changes: Vec<ChangedSquare>,
     /// The clock, where it shows something else than it would by running on.
-    clock: Option<ClockPicture>,
+    clock: Option<ClockView>,
     /// What became of the line to the board.
     line: Option<LineNews>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
-struct Change {
+struct ChangedSquare {
     square: String,
     /// The piece as in FEN; `None`: it is empty.
     piece: Option<char>,
@@ -111,18 +111,18 @@ impl KeptGames {
 /// Watches a game that is played back.
 #[derive(Debug)]
 struct Watching {
-    stretch: Stretch,
+    stretch: GameStretch,
     shown: Option<Board>,
-    clock: ClockPicture,
+    clock: ClockView,
     watched: Watched,
 }
 
 impl Watching {
-    fn new(stretch: Stretch) -> Self {
+    fn new(stretch: GameStretch) -> Self {
         Self {
             stretch,
             shown: None,
-            clock: ClockPicture::default(),
+            clock: ClockView::default(),
             watched: Watched {
                 placement: None,
                 moments: Vec::new(),
@@ -145,7 +145,7 @@ impl Watching {
         let Some(board) = board else { return };
         let before = self.shown.replace(board.placement().clone());
         let changes = self.shown.as_ref().map(|shown| changes(before.as_ref(), shown));
-        let mut clock = ClockPicture::new(board.clock().filter(|_| board.is_connected()));
+        let mut clock = ClockView::new(board.clock().filter(|_| board.is_connected()));
         clock.as_of = clock.as_of.map(|as_of| as_of + board.ahead());
         let clock = self.clock.differs(&clock).then_some(clock);
         self.clock = clock.unwrap_or(self.clock);
@@ -161,7 +161,7 @@ impl Watching {
         if watched.moments.len() >= MAX_MOMENTS {
             watched.cut = true;
         } else if !changes.is_empty() || clock.is_some() || line.is_some() {
-            watched.moments.push(Moment {
+            watched.moments.push(TimedReport {
                 at,
                 ply: 0,
                 changes,
@@ -194,14 +194,14 @@ const fn line_news(kind: &EventKind) -> Option<LineNews> {
 }
 
 /// What is otherwise than before; nothing, where nothing was known before.
-fn changes(before: Option<&Board>, now: &Board) -> Vec<Change> {
+fn changes(before: Option<&Board>, now: &Board) -> Vec<ChangedSquare> {
     let Some(before) = before.filter(|before| *before != now) else {
         return Vec::new();
     };
     let squares = Square::ALL.into_iter();
     let others = squares.filter(|square| before.piece_at(*square) != now.piece_at(*square));
     others
-        .map(|square| Change {
+        .map(|square| ChangedSquare {
             square: square.to_string(),
             piece: now.piece_at(square).map(shakmaty::Piece::char),
         })

@@ -15,25 +15,25 @@ use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::clock::ClockPicture;
+use crate::clock::ClockView;
 use crate::outputs::broadcast::EventFacts;
 use crate::outputs::broadcast::task::{Follower, Snapshot};
 use crate::outputs::mqtt::{MqttConfig, is_open_to_all};
+use crate::outputs::shared::board_status::BoardStatus;
 use crate::outputs::shared::reports::Reports;
-use crate::outputs::shared::sight::Sight;
 use crate::outputs::shared::to_hall::ToHall;
 use crate::outputs::shared::trial::Trial;
 use crate::tournament::Tournament;
 
 /// What the task is told, with the time of it.
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum FeedInput {
     Events(Vec<Event>),
-    Clock(String, ClockPicture),
+    Clock(String, ClockView),
     /// A board's serial number.
     Serial(String, String),
     /// How a board is.
-    Sight(Box<Sight>),
+    Status(Box<BoardStatus>),
     /// What the journal has of a board.
     Past(String, Vec<Event>),
     /// `None`: they cannot be read, and those before hold.
@@ -57,25 +57,25 @@ pub(super) enum News {
 pub(crate) struct Feeds {
     outlet: Outlet,
     /// News that have not left yet; `None`: they leave at once.
-    held: Option<Vec<HeldNews>>,
+    held: Option<Vec<HeldInput>>,
     reports: Reports,
     /// The last reading of each clock that was told.
-    clocks: BTreeMap<String, ClockPicture>,
+    clocks: BTreeMap<String, ClockView>,
     /// The round that was told.
     round: Option<u32>,
     /// What was told of the journals of a hub's daemons.
     kept: bool,
     /// How each board was when that was told; `None`: nobody wants to know.
-    sights: Option<BTreeMap<String, Sight>>,
+    statuses: Option<BTreeMap<String, BoardStatus>>,
 }
 
 /// Tells the tasks.
 #[derive(Debug, Clone)]
-pub(crate) struct Outlet(Vec<mpsc::UnboundedSender<(Timestamp, Arc<News>)>>);
+pub(crate) struct Outlet(Vec<mpsc::UnboundedSender<(Timestamp, Arc<FeedInput>)>>);
 
 /// News that the tasks have not been told yet.
 #[derive(Debug)]
-pub(crate) struct HeldNews(Timestamp, News);
+pub(crate) struct HeldInput(Timestamp, FeedInput);
 
 /// The tasks, to be waited for at the end.
 #[derive(Debug)]
@@ -127,9 +127,9 @@ pub(crate) struct Starting {
     pub(super) notes: PathBuf,
     delay: Duration,
     follower: Follower,
-    news: Vec<mpsc::UnboundedSender<(Timestamp, Arc<News>)>>,
+    input: Vec<mpsc::UnboundedSender<(Timestamp, Arc<FeedInput>)>>,
     tasks: Vec<JoinHandle<()>>,
-    wants_sights: bool,
+    wants_statuses: bool,
 }
 
 /// So long places may take at the end for what they have not got yet.
@@ -154,10 +154,10 @@ impl FeedSettings {
 
 impl Starting {
     /// Tells a task what happens.
-    pub(super) fn follow(&mut self) -> mpsc::UnboundedReceiver<(Timestamp, Arc<News>)> {
-        let (follow, told) = mpsc::unbounded_channel();
-        self.news.push(follow);
-        told
+    pub(super) fn follow(&mut self) -> mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)> {
+        let (follow, inputs) = mpsc::unbounded_channel();
+        self.input.push(follow);
+        inputs
     }
 
     /// The files of the broadcast, as they are seen with the delay of an output, or with the usual one.
@@ -181,8 +181,8 @@ impl Starting {
     }
 
     /// The output is told how boards are.
-    pub(super) const fn want_sights(&mut self) {
-        self.wants_sights = true;
+    pub(super) const fn want_statuses(&mut self) {
+        self.wants_statuses = true;
     }
 }
 
@@ -194,7 +194,7 @@ impl Feeds {
         settings.warn_of_open_secrets();
         let of_broker = settings.broker.as_ref().map(MqttConfig::trial);
         let of_outputs = settings.outputs.iter().flat_map(|output| output.trials());
-        let (follow, told) = mpsc::unbounded_channel();
+        let (follow, inputs) = mpsc::unbounded_channel();
         let mut starting = Starting {
             facts: facts.clone(),
             hall,
@@ -204,23 +204,23 @@ impl Feeds {
             language: settings.language,
             notes: settings.notes,
             delay: settings.delay,
-            follower: Follower::new(told, facts.clone()),
-            news: vec![follow],
+            follower: Follower::new(inputs, facts.clone()),
+            input: vec![follow],
             tasks: Vec::new(),
-            wants_sights: false,
+            wants_statuses: false,
         };
         for output in settings.outputs {
             output.start(&mut starting);
         }
         starting.tasks.push(tokio::spawn(starting.follower.work()));
         let feeds = Self {
-            outlet: Outlet(starting.news),
+            outlet: Outlet(starting.input),
             held: None,
             reports: starting.reports,
             clocks: BTreeMap::new(),
             round: None,
             kept: true,
-            sights: starting.wants_sights.then(BTreeMap::new),
+            statuses: starting.wants_statuses.then(BTreeMap::new),
         };
         let tasks = starting.tasks;
         (feeds, FeedTasks { tasks })
@@ -236,7 +236,7 @@ impl Feeds {
         self.with(None)
     }
 
-    fn with(&self, held: Option<Vec<HeldNews>>) -> Self {
+    fn with(&self, held: Option<Vec<HeldInput>>) -> Self {
         Self {
             outlet: self.outlet.clone(),
             held,
@@ -244,12 +244,12 @@ impl Feeds {
             clocks: self.clocks.clone(),
             round: self.round,
             kept: self.kept,
-            sights: self.sights.clone(),
+            statuses: self.statuses.clone(),
         }
     }
 
     /// The news since this was called last, in their order.
-    pub(crate) fn take_held(&mut self) -> Vec<HeldNews> {
+    pub(crate) fn take_held(&mut self) -> Vec<HeldInput> {
         self.held.as_mut().map(core::mem::take).unwrap_or_default()
     }
 
@@ -266,67 +266,69 @@ impl Feeds {
     /// Events that were published by `now`.
     pub(crate) fn take(&mut self, now: Timestamp, events: &[Event]) {
         if !events.is_empty() {
-            self.tell(now, News::Events(events.to_vec()));
+            self.tell(now, FeedInput::Events(events.to_vec()));
         }
     }
 
     /// What the clock beside a board shows at `now`.
-    pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: ClockPicture) {
+    pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: ClockView) {
         let known = self.clocks.get(board);
         if known.is_none_or(|known| known.differs(&clock)) {
             self.clocks.insert(board.to_owned(), clock);
-            self.tell(now, News::Clock(board.to_owned(), clock));
+            self.tell(now, FeedInput::Clock(board.to_owned(), clock));
         }
     }
 
     /// A board's serial number.
     pub(crate) fn know(&mut self, now: Timestamp, board: &str, serial: Option<String>) {
         if let Some(serial) = serial {
-            self.tell(now, News::Serial(board.to_owned(), serial));
+            self.tell(now, FeedInput::Serial(board.to_owned(), serial));
         }
     }
 
     /// Whether somebody wants to know how boards are.
-    pub(crate) const fn wants_sights(&self) -> bool {
-        self.sights.is_some()
+    pub(crate) const fn wants_statuses(&self) -> bool {
+        self.statuses.is_some()
     }
 
     /// How a board is at `now`.
-    pub(crate) fn see(&mut self, now: Timestamp, sight: Sight) {
-        let Some(sights) = &mut self.sights else { return };
-        let known = sights.get(&sight.name);
-        if known.is_none_or(|known| known.differs(&sight)) {
-            sights.insert(sight.name.clone(), sight.clone());
-            self.tell(now, News::Sight(Box::new(sight)));
+    pub(crate) fn see(&mut self, now: Timestamp, status: BoardStatus) {
+        let Some(statuses) = &mut self.statuses else {
+            return;
+        };
+        let known = statuses.get(&status.name);
+        if known.is_none_or(|known| known.differs(&status)) {
+            statuses.insert(status.name.clone(), status.clone());
+            self.tell(now, FeedInput::Status(Box::new(status)));
         }
     }
 
     /// What the journal has of a board, as it was at `now`.
     pub(crate) fn resume(&mut self, now: Timestamp, board: String, events: Vec<Event>) {
-        self.tell(now, News::Past(board, events));
+        self.tell(now, FeedInput::Past(board, events));
     }
 
     /// The recordings are played back from `now` on, and boards are watched after that; or, if not `restarts`, they are
     /// watched.
     pub(crate) fn restart(&mut self, now: Timestamp, restarts: bool) {
-        self.tell(now, News::Restart(restarts));
+        self.tell(now, FeedInput::Restart(restarts));
     }
 
     /// These are the pairings from now on.
     pub(crate) fn pair(&mut self, now: Timestamp, tournament: Arc<Tournament>) {
-        self.tell(now, News::Pairings(Some(tournament)));
+        self.tell(now, FeedInput::Pairings(Some(tournament)));
     }
 
     /// The same where they could be read; else those before hold.
     pub(crate) fn pair_if(&mut self, now: Timestamp, tournament: Option<Arc<Tournament>>) {
-        self.tell(now, News::Pairings(tournament));
+        self.tell(now, FeedInput::Pairings(tournament));
     }
 
     /// Boards get pairings of this round from now on.
-    pub(crate) fn seat(&mut self, now: Timestamp, round: Option<u32>) {
+    pub(crate) fn set_round(&mut self, now: Timestamp, round: Option<u32>) {
         if self.round != round {
             self.round = round;
-            self.tell(now, News::Round(round));
+            self.tell(now, FeedInput::Round(round));
         }
     }
 
@@ -334,71 +336,73 @@ impl Feeds {
     pub(crate) fn keep(&mut self, now: Timestamp, kept: bool) {
         if self.kept != kept {
             self.kept = kept;
-            self.tell(now, News::Journals(kept));
+            self.tell(now, FeedInput::Journals(kept));
         }
     }
 
     /// The event is called otherwise from now on.
     pub(crate) fn rename(&mut self, now: Timestamp, facts: EventFacts) {
-        self.tell(now, News::Facts(facts));
+        self.tell(now, FeedInput::Facts(facts));
     }
 
     /// The computer's clock was set forward by `by`.
     pub(crate) fn set_forward(&mut self, now: Timestamp, by: Duration) {
-        self.tell(now, News::SetForward(by));
+        self.tell(now, FeedInput::SetForward(by));
     }
 
     /// Time has come to `now`.
     pub(crate) fn tick(&mut self, now: Timestamp) {
-        self.tell(now, News::Tick);
+        self.tell(now, FeedInput::Tick);
     }
 
-    fn tell(&mut self, now: Timestamp, news: News) {
-        let news = HeldNews(now, news);
+    fn tell(&mut self, now: Timestamp, input: FeedInput) {
+        let input = HeldInput(now, input);
         match &mut self.held {
-            Some(held) => held.push(news),
-            None => self.outlet.tell(news),
+            Some(held) => held.push(input),
+            None => self.outlet.tell(input),
         }
     }
 }
 
 #[cfg(test)]
-impl HeldNews {
+impl HeldInput {
     /// News of events; of none, that time passes.
     pub(crate) fn of(now: Timestamp, events: &[Event]) -> Self {
         match events {
-            [] => Self(now, News::Tick),
-            events => Self(now, News::Events(events.to_vec())),
+            [] => Self(now, FeedInput::Tick),
+            events => Self(now, FeedInput::Events(events.to_vec())),
         }
     }
 }
 
 impl Outlet {
     /// Tells the tasks.
-    pub(crate) fn tell(&self, HeldNews(now, news): HeldNews) {
-        let news = Arc::new(news);
+    pub(crate) fn tell(&self, HeldInput(now, input): HeldInput) {
+        let input = Arc::new(input);
         for task in &self.0 {
             // The task lives as long as somebody can tell it something.
-            let _ = task.send((now, Arc::clone(&news)));
+            let _ = task.send((now, Arc::clone(&input)));
         }
     }
 
     /// Says whether the journal has all events that were told, and those that follow.
     pub(crate) fn say_kept(&self, now: Timestamp, kept: bool) {
-        self.tell(HeldNews(now, News::Kept(kept)));
+        self.tell(HeldInput(now, FeedInput::Kept(kept)));
     }
 
     /// An outlet on which a test hears every event, and whether events are kept.
     #[cfg(test)]
     pub(crate) fn heard() -> (Self, impl FnMut() -> Vec<String>) {
-        let (sender, mut told) = mpsc::unbounded_channel::<(Timestamp, Arc<News>)>();
+        let (sender, mut inputs) = mpsc::unbounded_channel::<(Timestamp, Arc<FeedInput>)>();
         let hear = move || {
             let mut heard = Vec::new();
-            while let Ok((_, news)) = told.try_recv() {
-                match &*news {
-                    News::Events(events) => heard.extend(events.iter().map(|event| event.seq.to_string())),
-                    News::Kept(kept) => heard.push(format!("kept {kept}")),
-                    News::Tick => heard.push("tick".to_owned()),
+            while let Ok((_, input)) = inputs.try_recv() {
+                match &*input {
+                    FeedInput::Events(events) => {
+                        heard.extend(events.iter().map(|event| event.seq.to_string()))
+                    }
+                    FeedInput::Kept(kept) => heard.push(format!("kept {kept}")),
+                    FeedInput::Tick => heard.push("tick".to_owned()),
                     _ => {}
                 }
             }

@@ -19,14 +19,14 @@ use kiebitz_game::model::Model;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureError, CaptureReader};
 
-use crate::restart::{Input, Inputs, Recordings};
+use crate::restart::{HallInput, Inputs, Recordings};
 pub use commands::read_commands;
-use source::Source;
+use source::ReplaySource;
 
 /// Replays a capture, or the recordings of all ports, step by step. Every step has a time, so that it can be paced.
 #[derive(Debug)]
 pub struct Replay<R: Read> {
-    inputs: Inputs<Source<R>>,
+    inputs: Inputs<ReplaySource<R>>,
     hall: Hall,
     answers: Vec<(usize, Answer)>,
     /// The events of each game so far, for commands about earlier games; `None` if no command names a game.
@@ -61,7 +61,7 @@ impl<R: Read> Replay<R> {
     ///
     /// When it is not a capture.
     pub fn new(reader: R, stream: &str) -> anyhow::Result<Self> {
-        let mut replay = Self::begin(Source::capture(CaptureReader::new(reader)?), stream);
+        let mut replay = Self::begin(ReplaySource::capture(CaptureReader::new(reader)?), stream);
         replay.inputs.packets_mut().check()?;
         Ok(replay)
     }
@@ -70,10 +70,10 @@ impl<R: Read> Replay<R> {
     /// recordings begin with the boards' first events, as far as the daemon has not begun anew since, as it does each day.
     #[must_use]
     pub fn of_recordings(recordings: Recordings, stream: &str) -> Self {
-        Self::begin(Source::Recordings(Box::new(recordings)), stream)
+        Self::begin(ReplaySource::Recordings(Box::new(recordings)), stream)
     }
 
-    fn begin(source: Source<R>, stream: &str) -> Self {
+    fn begin(source: ReplaySource<R>, stream: &str) -> Self {
         let inputs = Inputs::new(source);
         let until = inputs.next_at().unwrap_or(Timestamp::from_micros(0));
         Self {
@@ -203,12 +203,12 @@ impl<R: Read> Replay<R> {
         self.now = now;
         self.hall.advance(now);
         match self.inputs.next_until(now) {
-            Some(Input::Recorded(port, packet)) => {
+            Some(HallInput::Recorded(port, packet)) => {
                 self.until = packet.at + SILENCE;
                 self.hall.play_back(&port, &packet);
                 self.inputs.packets_mut().check()?;
             }
-            Some(Input::Command(mut timed)) => {
+            Some(HallInput::Command(mut timed)) => {
                 let game = timed.command.game().and_then(|id| self.games.as_ref()?.get(id));
                 timed.command.recalled = game.and_then(|events| ResumableGame::of(events)).map(Box::new);
                 self.commanded_until = timed.at + SILENCE;

@@ -13,7 +13,7 @@ use crate::system_time;
 
 /// A connection to a broker.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct BrokerConnection {
     config: MqttConfig,
     courier: Courier,
     /// When it was opened.
@@ -34,7 +34,7 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_secs(60);
 /// At most this many messages are queued; beyond it a replay waits for the broker.
 const MAX_QUEUED: usize = 1000;
 
-impl Connection {
+impl BrokerConnection {
     /// Connects.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ mod tests {
     #[tokio::test]
     async fn a_replay_waits_for_a_broker_that_does_not_keep_up() {
         const STEP: usize = 10;
-        let connection = Connection::open(broker().await)
+        let connection = BrokerConnection::open(broker().await)
             .await
             .expect("it accepts connections");
         let event = Event {

@@ -9,7 +9,7 @@ use crate::restart::Recordings;
 
 /// One capture, or the recordings of all ports.
 #[derive(Debug)]
-pub(super) enum Source<R: Read> {
+pub(super) enum ReplaySource<R: Read> {
     Capture {
         reader: Box<CaptureReader<R>>,
         /// Why it ended early.
@@ -18,7 +18,7 @@ pub(super) enum Source<R: Read> {
     Recordings(Box<Recordings>),
 }
 
-impl<R: Read> Source<R> {
+impl<R: Read> ReplaySource<R> {
     pub(super) fn capture(reader: CaptureReader<R>) -> Self {
         Self::Capture {
             reader: Box::new(reader),
@@ -55,7 +55,7 @@ impl<R: Read> Source<R> {
 }
 
 /// The packets, each with the port that it is of, up to where a capture is corrupt.
-impl<R: Read> Iterator for Source<R> {
+impl<R: Read> Iterator for ReplaySource<R> {
     type Item = (Interface, Packet);
 
     fn next(&mut self) -> Option<Self::Item> {

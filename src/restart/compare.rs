@@ -10,12 +10,12 @@ use crate::journal::{Journal, JournalError, JournaledEvent};
 #[derive(Debug)]
 pub(super) struct Comparison<'s> {
     stream: &'s str,
-    boards: BTreeMap<String, Cursor>,
+    boards: BTreeMap<String, ComparisonCursor>,
 }
 
 /// How far a board's events have been compared.
 #[derive(Debug, Default)]
-struct Cursor {
+struct ComparisonCursor {
     /// The journal's next events.
     ahead: VecDeque<JournaledEvent>,
     /// The last event that was read from it, and the last that there is.
@@ -25,7 +25,7 @@ struct Cursor {
 
 /// What the journal says of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum JournalMatch {
     /// It has it.
     Known,
     /// It does not have it.
@@ -46,10 +46,10 @@ impl<'s> Comparison<'s> {
     ) -> Result<Self, JournalError> {
         let boards = journal.boards(stream)?.into_iter().map(|(board, last)| {
             let read = after.get(&board).copied().unwrap_or(0);
-            let cursor = Cursor {
+            let cursor = ComparisonCursor {
                 read,
                 last,
-                ..Cursor::default()
+                ..ComparisonCursor::default()
             };
             (board, cursor)
         });
@@ -60,16 +60,16 @@ impl<'s> Comparison<'s> {
     }
 
     /// Looks for an event of the replay.
-    pub(super) fn find(&mut self, journal: &Journal, event: &Event) -> Result<Found, JournalError> {
+    pub(super) fn find(&mut self, journal: &Journal, event: &Event) -> Result<JournalMatch, JournalError> {
         let Some(cursor) = self.boards.get_mut(&event.board) else {
-            return Ok(Found::New);
+            return Ok(JournalMatch::New);
         };
         while cursor.ahead.front().is_none_or(|front| front.seq < event.seq) {
             if cursor.ahead.pop_front().is_some() {
                 continue;
             }
             if cursor.read >= cursor.last || cursor.read >= event.seq {
-                return Ok(Found::New);
+                return Ok(JournalMatch::New);
             }
             let page = journal.events_after(self.stream, &event.board, cursor.read, PAGE)?;
             cursor.read = page.last().map_or(cursor.last, |event| event.seq);
@@ -78,9 +78,13 @@ impl<'s> Comparison<'s> {
         Ok(match cursor.ahead.front() {
             Some(front) if front.seq == event.seq => {
                 let same = serde_json::to_string(event).is_ok_and(|payload| payload == front.payload);
-                if same { Found::Known } else { Found::Other }
+                if same {
+                    JournalMatch::Known
+                } else {
+                    JournalMatch::Other
+                }
             }
-            _ => Found::New,
+            _ => JournalMatch::New,
         })
     }
 

@@ -17,7 +17,7 @@ pub(crate) struct Inputs<P> {
 
 /// One of them.
 #[derive(Debug)]
-pub(crate) enum Input {
+pub(crate) enum HallInput {
     /// What was recorded, with the port that it is of.
     Recorded(Interface, Packet),
     /// A command.
@@ -57,13 +57,13 @@ impl<P: Iterator<Item = (Interface, Packet)>> Inputs<P> {
     }
 
     /// The next packet or command, if it is not later than `now`.
-    pub(crate) fn next_until(&mut self, now: Timestamp) -> Option<Input> {
+    pub(crate) fn next_until(&mut self, now: Timestamp) -> Option<HallInput> {
         if let Some((port, packet)) = self.next.take_if(|(_, packet)| packet.at <= now) {
             self.next = self.packets.next();
-            return Some(Input::Recorded(port, packet));
+            return Some(HallInput::Recorded(port, packet));
         }
         let timed = self.commands.pop_front_if(|timed| timed.at <= now)?;
-        Some(Input::Command(Box::new(timed)))
+        Some(HallInput::Command(Box::new(timed)))
     }
 
     /// Where the packets come from.

@@ -20,7 +20,7 @@ use std::path::Path;
 
 use jiff::tz::TimeZone;
 use kiebitz_game::events::{Event, EventKind};
-use kiebitz_game::hall::{Hall, Names, Numbers};
+use kiebitz_game::hall::{Hall, LastSeqs, Names};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::Interface;
 
@@ -28,8 +28,8 @@ use crate::config::Config;
 use crate::journal::{Journal, JournalError, Run};
 use crate::progress::Progress;
 pub use boards::{board, boards};
-pub(crate) use inputs::{Input, Inputs};
-pub use rebuild::{Rebuilt, RebuiltBoard, Unfit, rebuild};
+pub(crate) use inputs::{HallInput, Inputs};
+pub use rebuild::{NotRebuilt, Rebuilt, RebuiltBoard, rebuild};
 pub use recordings::Recordings;
 use taking_up::TakingUp;
 
@@ -47,23 +47,23 @@ pub struct Sources<'s> {
     /// The configuration now.
     pub config: &'s Config,
     /// The numbers that events are known to have been given.
-    pub numbers: &'s Given,
+    pub numbers: &'s KnownSeqs,
     /// Counts the steps of the replay; `None` if nobody waits for it.
     pub progress: Option<&'s Progress>,
 }
 
 /// What is known, beside the journal, of the numbers that have left the process.
 #[derive(Debug, Clone, Default)]
-pub struct Given {
+pub struct KnownSeqs {
     /// The last number of each board that may have left the process.
-    pub numbers: Numbers,
+    pub numbers: LastSeqs,
     /// The same if journal and numbers file turn out to be older copies.
-    pub reserved: Numbers,
+    pub reserved: LastSeqs,
     /// A number of each board, with the [`digest`](crate::journal::digest) of the event that had it.
     pub digests: BTreeMap<String, (u64, u64)>,
 }
 
-impl Given {
+impl KnownSeqs {
     /// The last number of a board that may have left the process.
     fn of(&self, board: &str) -> u64 {
         self.numbers.boards.get(board).copied().unwrap_or(0)
@@ -87,7 +87,7 @@ pub struct TakenUp {
     /// No board goes on with what was recorded.
     whole: bool,
     /// The numbers that may have left the process.
-    numbers: Numbers,
+    numbers: LastSeqs,
     /// The numbers that are left out for events from before this start, see [`Run::jumps`].
     jumps: BTreeMap<String, (u64, u64)>,
 }
@@ -187,7 +187,7 @@ fn from_journal(sources: &Sources<'_>, until: Timestamp, why: Alone) -> Result<T
 }
 
 /// The number of a board's last event: that of the journal, or a later one that was given as well.
-fn after_all_given(numbers: &Numbers, board: &str, last: u64) -> u64 {
+fn after_all_given(numbers: &LastSeqs, board: &str, last: u64) -> u64 {
     last.max(numbers.boards.get(board).copied().unwrap_or(0))
 }
 
@@ -222,7 +222,7 @@ fn disconnection(
 impl TakenUp {
     /// The numbers that may have left the process.
     #[must_use]
-    pub fn numbers(&self) -> &Numbers {
+    pub fn numbers(&self) -> &LastSeqs {
         &self.numbers
     }
 

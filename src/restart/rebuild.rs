@@ -19,7 +19,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::CaptureError;
 
 use super::Recordings;
-use super::compare::{Comparison, Found};
+use super::compare::{Comparison, JournalMatch};
 use super::rerun::{Next, Rerun, commands};
 use crate::config::Config;
 use crate::journal::{Journal, JournalError, Run};
@@ -41,7 +41,7 @@ pub struct RebuiltBoard {
     /// So many were filled in.
     pub filled: usize,
     /// The stretches of its recording of which nothing was, with the reasons.
-    pub unfit: Vec<Unfit>,
+    pub unfit: Vec<NotRebuilt>,
     /// The numbers that are still missing: first and last of each hole.
     pub missing: Vec<(u64, u64)>,
     /// The number of its last event.
@@ -51,7 +51,7 @@ pub struct RebuiltBoard {
 /// Why nothing of a stretch of a recording was filled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unfit {
+pub enum NotRebuilt {
     /// The recording gives something else than the journal has.
     #[error("event {0} differs between the recording and the journal")]
     Differs(u64),
@@ -127,7 +127,7 @@ struct Rebuild<'s> {
     comparison: Comparison<'s>,
     /// The boards that the journal had to begin with.
     known: BTreeSet<String>,
-    stretches: BTreeMap<String, Stretch>,
+    stretches: BTreeMap<String, RebuiltStretch>,
     /// The number after which each board last went on from the journal alone.
     bases: BTreeMap<String, u64>,
     boards: BTreeMap<String, RebuiltBoard>,
@@ -135,14 +135,14 @@ struct Rebuild<'s> {
 
 /// A stretch of a board's recording.
 #[derive(Debug, Default)]
-struct Stretch {
+struct RebuiltStretch {
     /// It is known how the board stood at its beginning.
     certain: bool,
     /// The journal has one of its events.
     borne_out: bool,
     /// What the journal lacks.
     lacking: Vec<Event>,
-    unfit: Option<Unfit>,
+    unfit: Option<NotRebuilt>,
 }
 
 impl Rebuild<'_> {
@@ -154,10 +154,10 @@ impl Rebuild<'_> {
                 continue;
             }
             match self.comparison.find(journal, &event)? {
-                Found::Known => stretch.borne_out = true,
-                Found::New => stretch.lacking.push(event),
-                Found::Other => {
-                    stretch.unfit = Some(Unfit::Differs(event.seq));
+                JournalMatch::Known => stretch.borne_out = true,
+                JournalMatch::New => stretch.lacking.push(event),
+                JournalMatch::Other => {
+                    stretch.unfit = Some(NotRebuilt::Differs(event.seq));
                     stretch.lacking = Vec::new();
                 }
             }
@@ -184,13 +184,13 @@ impl Rebuild<'_> {
         &mut self,
         journal: &mut Journal,
         board: &str,
-        stretch: Stretch,
+        stretch: RebuiltStretch,
         had: bool,
     ) -> Result<(), JournalError> {
         let first = stretch.lacking.first().map(|event| event.seq);
         let unchecked = first.filter(|_| had && !stretch.certain && !stretch.borne_out);
         let about = self.boards.entry(board.to_owned()).or_default();
-        match stretch.unfit.or_else(|| unchecked.map(Unfit::Unchecked)) {
+        match stretch.unfit.or_else(|| unchecked.map(NotRebuilt::Unchecked)) {
             Some(unfit) => about.unfit.push(unfit),
             None => about.filled += journal.fill(&stretch.lacking)?,
         }
@@ -206,12 +206,12 @@ impl Rebuild<'_> {
         for (board, last) in &run.boards {
             let before = self.bases.insert(board.clone(), *last);
             let before = before.or_else(|| self.boards.contains_key(board).then_some(0));
-            let stretch = Stretch {
+            let stretch = RebuiltStretch {
                 certain: match before {
                     Some(before) => self.is_whole(journal, board, before, *last)?,
                     None => false,
                 },
-                ..Stretch::default()
+                ..RebuiltStretch::default()
             };
             self.stretches.insert(board.clone(), stretch);
         }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use kiebitz_game::command::{Command, Timed};
 use kiebitz_game::events::Event;
-use kiebitz_game::hall::{Hall, LineId, Numbers};
+use kiebitz_game::hall::{Hall, LastSeqs, LineId};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureError, Interface};
 
-use super::{Input, Inputs, Recordings, names};
+use super::{HallInput, Inputs, Recordings, names};
 use crate::config::Config;
 use crate::journal::{Journal, JournalError, Run};
 
@@ -126,11 +126,11 @@ impl Rerun {
     /// Hands in what was recorded at that time, or else gives the command of that time.
     fn step(&mut self, at: Timestamp) {
         match self.inputs.next_until(at) {
-            Some(Input::Recorded(interface, packet)) => {
+            Some(HallInput::Recorded(interface, packet)) => {
                 self.hall.play_back(&interface, &packet);
                 self.ports.insert(interface.name.clone(), interface);
             }
-            Some(Input::Command(timed)) => {
+            Some(HallInput::Command(timed)) => {
                 self.hall.command(timed.at, &timed.board, &timed.command);
             }
             None => {}
@@ -149,7 +149,7 @@ impl Rerun {
             self.hall = Hall::new(&self.stream, names.clone());
             self.hall.leave_out(self.jumps.clone());
         }
-        self.hall.begin_after(Numbers {
+        self.hall.begin_after(LastSeqs {
             boards: run.numbers.clone(),
             others: run.others,
         });

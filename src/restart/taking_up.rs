@@ -14,10 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use kiebitz_game::events::Event;
-use kiebitz_game::hall::Numbers;
+use kiebitz_game::hall::LastSeqs;
 use kiebitz_hardware::Timestamp;
 
-use super::compare::{Comparison, Found};
+use super::compare::{Comparison, JournalMatch};
 use super::rerun::{Next, Rerun, commands};
 use super::{Alone, CUT_OFF, Recordings, Sources, TakenUp, disconnection};
 use crate::journal::{JournalError, Run, digest_of};
@@ -145,8 +145,8 @@ impl<'s> TakingUp<'s> {
                 unproven.clear();
             }
             match self.comparison.find(self.sources.journal, &event)? {
-                Found::Known => self.missing.append(unproven),
-                Found::New => {
+                JournalMatch::Known => self.missing.append(unproven),
+                JournalMatch::New => {
                     let digests = &self.sources.numbers.digests;
                     let known = digests.get(&event.board).filter(|(seq, _)| *seq == event.seq);
                     let same = known.is_some_and(|(_, digest)| digest_of(&event) == Some(*digest));
@@ -155,7 +155,7 @@ impl<'s> TakingUp<'s> {
                         self.missing.append(unproven);
                     }
                 }
-                Found::Other => {
+                JournalMatch::Other => {
                     unproven.clear();
                     self.alone.insert(event.board, Alone::Differs(event.seq));
                 }
@@ -165,7 +165,7 @@ impl<'s> TakingUp<'s> {
     }
 
     /// The numbers that may have left the process.
-    fn numbers(&self) -> Numbers {
+    fn numbers(&self) -> LastSeqs {
         let given = self.sources.numbers;
         let until = self.rerun.until();
         let is_old = |event: &Event| until.saturating_duration_since(event.ts) > MAX_KEEPING;
@@ -188,7 +188,7 @@ impl<'s> TakingUp<'s> {
     }
 
     /// Numbers the events of these boards that may have left the process with other events anew.
-    fn count_on_after(&mut self, numbers: &Numbers, of: impl Fn(&str) -> bool) {
+    fn count_on_after(&mut self, numbers: &LastSeqs, of: impl Fn(&str) -> bool) {
         for (board, events) in self.unproven.iter_mut().filter(|(board, _)| of(board)) {
             let given = numbers.boards.get(board).copied().unwrap_or(0);
             let (Some(first), Some(last)) = (events.first(), events.last()) else {

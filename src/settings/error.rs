@@ -41,13 +41,13 @@ pub struct Mistake {
 
 /// What is wrong, and where in the text.
 #[derive(Debug)]
-pub(crate) struct Wrong {
+pub(crate) struct SpannedError {
     pub(crate) message: String,
     /// In bytes.
     pub(crate) span: Range<usize>,
 }
 
-impl Wrong {
+impl SpannedError {
     pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -57,7 +57,7 @@ impl Wrong {
 }
 
 /// The parser's errors, in words for people who write a configuration once a year.
-impl From<toml::de::Error> for Wrong {
+impl From<toml::de::Error> for SpannedError {
     fn from(error: toml::de::Error) -> Self {
         Self::new(error.span().unwrap_or_default(), in_words(error.message()))
     }
@@ -130,8 +130,8 @@ const WORDS: [(&str, &str); 7] = [
 ];
 
 impl Mistake {
-    pub(crate) fn new(path: &Path, text: &str, wrong: Wrong) -> Self {
-        let Wrong { message, span } = wrong;
+    pub(crate) fn new(path: &Path, text: &str, wrong: SpannedError) -> Self {
+        let SpannedError { message, span } = wrong;
         let start = text.floor_char_boundary(span.start);
         let from = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let to = text[start..].find('\n').map_or(text.len(), |end| start + end);
@@ -198,7 +198,7 @@ mod tests {
 
     fn mistake(text: &str, span: Range<usize>) -> String {
         let path = Path::new("kiebitz.toml");
-        Mistake::new(path, text, Wrong::new(span, "wrong")).to_string()
+        Mistake::new(path, text, SpannedError::new(span, "wrong")).to_string()
     }
 
     #[test]

@@ -6,9 +6,10 @@ mod error;
 mod reading;
 mod values;
 
-pub(crate) use error::Wrong;
+pub(crate) use error::SpannedError;
 pub use error::{ConfigError, Mistake};
 pub(crate) use reading::{
-    Absolute, Delay, Lines, Text, delay, name, named, path, paths, required_name, url_of, without_login,
+    Absolute, Delay, TextValue, UniqueLines, delay, name, named, path, paths, required_name, url_of,
+    without_login,
 };
 pub use values::{Name, NameError, NoUsbId, UsbId};

@@ -12,13 +12,13 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use super::error::{Wrong, line_of};
+use super::error::{SpannedError, line_of};
 use super::values::Name;
 
 /// A value that is written as text.
-pub(crate) struct Text<T>(pub(crate) T);
+pub(crate) struct TextValue<T>(pub(crate) T);
 
-impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
+impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for TextValue<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map(Self).map_err(D::Error::custom)
@@ -57,24 +57,24 @@ impl FromStr for Delay {
 const LONGEST_DELAY: Duration = Duration::from_secs(2 * 3600);
 
 pub(crate) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Name>, D::Error> {
-    Text::deserialize(deserializer).map(|name| Some(name.0))
+    TextValue::deserialize(deserializer).map(|name| Some(name.0))
 }
 
 pub(crate) fn required_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
-    Text::deserialize(deserializer).map(|name| name.0)
+    TextValue::deserialize(deserializer).map(|name| name.0)
 }
 
 pub(crate) fn delay<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    Text::<Delay>::deserialize(deserializer).map(|delay| Some(delay.0.0))
+    TextValue::<Delay>::deserialize(deserializer).map(|delay| Some(delay.0.0))
 }
 
 pub(crate) fn path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
-    Text::<Absolute>::deserialize(deserializer).map(|path| Some(path.0.0))
+    TextValue::<Absolute>::deserialize(deserializer).map(|path| Some(path.0.0))
 }
 
 /// The files of pairings.
 pub(crate) fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
-    let paths = Vec::<Text<Absolute>>::deserialize(deserializer)?;
+    let paths = Vec::<TextValue<Absolute>>::deserialize(deserializer)?;
     Ok(paths.into_iter().map(|path| path.0.0).collect())
 }
 
@@ -98,8 +98,8 @@ pub(crate) fn named<T>(
     text: &str,
     tables: Vec<Spanned<T>>,
     name: impl Fn(&T) -> &Name,
-) -> Result<Vec<T>, Wrong> {
-    let mut names = Lines::new(text);
+) -> Result<Vec<T>, SpannedError> {
+    let mut names = UniqueLines::new(text);
     let mut all = Vec::new();
     for table in tables {
         let (span, table) = (table.span(), table.into_inner());
@@ -115,12 +115,12 @@ pub(crate) fn named<T>(
 }
 
 /// The lines of values that may occur only once.
-pub(crate) struct Lines<'t, K> {
+pub(crate) struct UniqueLines<'t, K> {
     text: &'t str,
     seen: BTreeMap<K, usize>,
 }
 
-impl<'t, K: Ord> Lines<'t, K> {
+impl<'t, K: Ord> UniqueLines<'t, K> {
     pub(crate) fn new(text: &'t str) -> Self {
         let seen = BTreeMap::new();
         Self { text, seen }
@@ -132,10 +132,10 @@ impl<'t, K: Ord> Lines<'t, K> {
         span: Range<usize>,
         value: K,
         message: impl FnOnce(usize) -> String,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), SpannedError> {
         match self.seen.insert(value, line_of(self.text, span.start)) {
             None => Ok(()),
-            Some(line) => Err(Wrong::new(span, message(line))),
+            Some(line) => Err(SpannedError::new(span, message(line))),
         }
     }
 }

@@ -31,7 +31,7 @@ use crate::Exit;
 use crate::config::Config;
 use crate::exit::Stop;
 use crate::system_time::{self, LiveTime};
-pub(crate) use draft::Draft;
+pub(crate) use draft::ConfigDraft;
 use report::PortReport;
 use task::{PortTask, PortUpdate};
 use trouble::{TroubleKind, TroubleReport};
@@ -74,7 +74,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<Exit> {
 /// # Errors
 ///
 /// When the runtime cannot be started.
-pub(crate) fn draft(ports: Vec<PathBuf>) -> Result<Result<Draft, Exit>> {
+pub(crate) fn draft(ports: Vec<PathBuf>) -> Result<Result<ConfigDraft, Exit>> {
     let options = Options {
         config: None,
         ports,
@@ -91,7 +91,7 @@ pub(crate) fn draft(ports: Vec<PathBuf>) -> Result<Result<Draft, Exit>> {
     runtime.block_on(async {
         let mut stop = Stop::listen()?;
         let found = stop.unless_stopped(inspector.inspect()).await;
-        Ok(found.map(|reports| Draft::of(&reports)))
+        Ok(found.map(|reports| ConfigDraft::of(&reports)))
     })
 }
 

@@ -20,9 +20,9 @@ use crate::Exit;
 use crate::exit::Stop;
 use crate::outputs::mqtt::Message;
 use crate::outputs::terminal::Pen;
-use crate::replay::publish::Connection;
+use crate::replay::publish::BrokerConnection;
 use crate::system_time::{Pace, Speed};
-use broker::Broker;
+use broker::DemoBroker;
 use pages::Pages;
 use part::Part;
 use stage::{Paper, Stage};
@@ -113,13 +113,13 @@ impl Act {
 ///
 /// When the broker cannot be started, or the output cannot be written.
 pub fn run(demo: &Demo, venue: Venue, out: &mut impl Write) -> Result<Exit> {
-    let broker = Broker::start(demo.port)?;
+    let broker = DemoBroker::start(demo.port)?;
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?
         .block_on(async {
             let connection = match broker.config()? {
-                Some(config) => Some(Connection::open(config).await?),
+                Some(config) => Some(BrokerConnection::open(config).await?),
                 None => None,
             };
             let mut stop = Stop::listen()?;
@@ -136,8 +136,8 @@ pub fn run(demo: &Demo, venue: Venue, out: &mut impl Write) -> Result<Exit> {
 async fn give(
     demo: &Demo,
     venue: Venue,
-    broker: &Broker,
-    connection: Option<&Connection>,
+    broker: &DemoBroker,
+    connection: Option<&BrokerConnection>,
     out: &mut impl Write,
 ) -> Result<Exit> {
     let colors = matches!(venue, Venue::Screen { colors: true });
@@ -227,9 +227,9 @@ fn unjudged(pages: &mut Pages) -> Result<Part> {
 async fn play(
     act: &Act,
     speed: Speed,
-    connection: Option<&Connection>,
+    connection: Option<&BrokerConnection>,
     (pages, parts): (&mut Pages, &mut Vec<Part>),
-    mut show: impl FnMut(&stage::Step<'_>) -> io::Result<()>,
+    mut show: impl FnMut(&stage::ReplayStep<'_>) -> io::Result<()>,
 ) -> Result<()> {
     let nth = parts.len();
     // The first is the one that waits at the desk.
@@ -258,7 +258,7 @@ async fn play(
             None => Vec::new(),
         };
         if let Some(board) = part.board() {
-            show(&stage::Step {
+            show(&stage::ReplayStep {
                 board,
                 said: &said,
                 published: &messages,

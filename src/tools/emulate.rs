@@ -6,10 +6,10 @@
 
 mod fault;
 mod games;
+mod played_table;
 pub mod plies;
 mod port;
 mod rehearsal;
-mod seat;
 
 use core::future::poll_fn;
 use core::str::FromStr;
@@ -29,9 +29,9 @@ use tokio::sync::mpsc;
 use crate::Exit;
 use crate::exit::Stop;
 use crate::system_time::{self, LiveTime, Speed};
-pub use fault::{Boards, Fault, NoFault, Trouble};
-pub use port::Port;
-use rehearsal::{Output, Rehearsal};
+pub use fault::{Boards, EmulatedFault, Fault, NoFault};
+pub use port::EmulatedPort;
+use rehearsal::{Rehearsal, RehearsalOutput};
 
 /// What is to be emulated.
 #[derive(Debug, Clone)]
@@ -49,14 +49,14 @@ pub struct Emulation {
     /// What goes wrong.
     pub faults: Vec<Fault>,
     /// How the boards are connected.
-    pub lines: Lines,
+    pub lines: Wiring,
     /// The directory where links to the ports are created.
     pub links: Option<PathBuf>,
 }
 
 /// How the boards are connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lines {
+pub enum Wiring {
     /// Each board has its own line.
     Own {
         /// Whether boards keep their power while unplugged.
@@ -185,9 +185,9 @@ struct Room<'o, W> {
     time: LiveTime,
     zone: TimeZone,
     rehearsal: Rehearsal,
-    lines: Lines,
+    lines: Wiring,
     /// One per board, or the one of the bus.
-    ports: Vec<Option<Port>>,
+    ports: Vec<Option<EmulatedPort>>,
     links: Option<PathBuf>,
     out: &'o mut W,
 }
@@ -202,7 +202,7 @@ enum Wake {
 }
 
 impl<'o, W: Write> Room<'o, W> {
-    fn open(emulation: &Emulation, games: Vec<games::Game>, out: &'o mut W) -> Result<Self> {
+    fn open(emulation: &Emulation, games: Vec<games::ScriptedGame>, out: &'o mut W) -> Result<Self> {
         let time = LiveTime::start();
         let mut room = Self {
             rehearsal: Rehearsal::new(time.now(), emulation, games),
@@ -213,7 +213,7 @@ impl<'o, W: Write> Room<'o, W> {
             links: emulation.links.clone(),
             out,
         };
-        if let Lines::Bus { .. } = emulation.lines {
+        if let Wiring::Bus { .. } = emulation.lines {
             room.print_port(0, "all boards as a bus")?;
             for table in 0..emulation.boards {
                 let words = room.rehearsal.describe(table);
@@ -244,16 +244,16 @@ impl<'o, W: Write> Room<'o, W> {
         Ok(())
     }
 
-    fn open_port(&self, line: usize) -> Result<Port> {
+    fn open_port(&self, line: usize) -> Result<EmulatedPort> {
         let name = self.port_name(line);
         let link = self.links.as_ref().map(|links| links.join(&name));
-        Port::open(link.as_deref()).context(name)
+        EmulatedPort::open(link.as_deref()).context(name)
     }
 
     fn port_name(&self, line: usize) -> String {
         match self.lines {
-            Lines::Own { .. } => name(line),
-            Lines::Bus { .. } => "bus".to_owned(),
+            Wiring::Own { .. } => name(line),
+            Wiring::Bus { .. } => "bus".to_owned(),
         }
     }
 
@@ -291,24 +291,24 @@ impl<'o, W: Write> Room<'o, W> {
         self.rehearsal.advance(now);
         while let Some((table, output)) = self.rehearsal.poll_output() {
             match output {
-                Output::Bytes(bytes) => {
+                RehearsalOutput::Bytes(bytes) => {
                     if let Some(Err(error)) = self.port(table).map(|port| port.send(&bytes)) {
                         self.fail(table, &error)?;
                     }
                 }
-                Output::Unplugged => {
+                RehearsalOutput::Unplugged => {
                     self.put(table, None);
-                    self.report(&name(table), &Trouble::Unplug.to_string())?;
+                    self.report(&name(table), &EmulatedFault::Unplug.to_string())?;
                 }
-                Output::Plugged => {
+                RehearsalOutput::Plugged => {
                     let port = self.open_port(table)?;
                     self.report(
                         &name(table),
-                        &format!("{}, {}", Trouble::Plug, port.path().display()),
+                        &format!("{}, {}", EmulatedFault::Plug, port.path().display()),
                     )?;
                     self.put(table, Some(port));
                 }
-                Output::Words(words) => self.report(&name(table), &words)?,
+                RehearsalOutput::Words(words) => self.report(&name(table), &words)?,
             }
         }
         Ok(())
@@ -336,11 +336,11 @@ impl<'o, W: Write> Room<'o, W> {
         Ok(())
     }
 
-    fn port(&mut self, table: usize) -> Option<&mut Port> {
+    fn port(&mut self, table: usize) -> Option<&mut EmulatedPort> {
         self.ports.get_mut(table)?.as_mut()
     }
 
-    fn put(&mut self, table: usize, port: Option<Port>) {
+    fn put(&mut self, table: usize, port: Option<EmulatedPort>) {
         if let Some(place) = self.ports.get_mut(table) {
             *place = port;
         }
@@ -371,7 +371,7 @@ fn name(table: usize) -> String {
 }
 
 /// Waits until a host has written something.
-async fn written(ports: &[Option<Port>]) -> (usize, io::Result<Vec<u8>>) {
+async fn written(ports: &[Option<EmulatedPort>]) -> (usize, io::Result<Vec<u8>>) {
     poll_fn(|cx| {
         let mut bytes = [0; 64];
         for (table, port) in ports.iter().enumerate() {

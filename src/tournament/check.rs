@@ -6,8 +6,8 @@ use kiebitz_game::laws::TimeControl;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::doubt::{About, Severity};
-use super::{Doubt, FideEntry, FideList, Pairing, Place, Player, Round, Tournament, names, table_of};
+use super::doubt::{DoubtKind, Severity};
+use super::{Doubt, FideEntry, FideList, FilePosition, Pairing, Player, Round, Tournament, names, table_of};
 
 /// What an event is held against.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,9 +26,9 @@ pub struct Finding {
     /// How much it matters.
     pub severity: Severity,
     /// What it is about.
-    pub about: About,
+    pub about: DoubtKind,
     /// Where it shows; `None`: in no file.
-    pub place: Option<Place>,
+    pub place: Option<FilePosition>,
     /// A sentence, with the next step.
     pub text: String,
 }
@@ -46,16 +46,21 @@ pub struct Totals {
 
 impl Finding {
     /// Something that will be missed if nobody does anything.
-    fn lost(about: About, place: Option<&Place>, text: impl Into<String>) -> Self {
+    fn lost(about: DoubtKind, place: Option<&FilePosition>, text: impl Into<String>) -> Self {
         Self::new(Severity::Lost, about, place, text)
     }
 
     /// Something that is only to know.
-    fn note(about: About, place: Option<&Place>, text: impl Into<String>) -> Self {
+    fn note(about: DoubtKind, place: Option<&FilePosition>, text: impl Into<String>) -> Self {
         Self::new(Severity::Note, about, place, text)
     }
 
-    fn new(severity: Severity, about: About, place: Option<&Place>, text: impl Into<String>) -> Self {
+    fn new(
+        severity: Severity,
+        about: DoubtKind,
+        place: Option<&FilePosition>,
+        text: impl Into<String>,
+    ) -> Self {
         Self {
             severity,
             about,
@@ -98,10 +103,10 @@ impl Check<'_> {
         let looked = self.rounds(event);
         if let Some(round) = self.round.filter(|_| looked.is_empty()) {
             let text = format!("the files have no round {round}: export its pairings");
-            found.push(Finding::lost(About::Round, None, text));
+            found.push(Finding::lost(DoubtKind::Round, None, text));
         } else if event.rounds.is_empty() {
             let text = "the files have players but no pairings: export the pairings of the round";
-            found.push(Finding::lost(About::Round, None, text));
+            found.push(Finding::lost(DoubtKind::Round, None, text));
         }
         for (number, round) in &looked {
             found.extend(self::round(*number, round));
@@ -157,7 +162,7 @@ impl Check<'_> {
                 "none of the {without} players has a FIDE id, which broadcasts need: export the pairings with \
                  ids, or add the FIDE report (TRF) or a list of players"
             );
-            return vec![Finding::lost(About::NoFideId, Some(&first.place), text)];
+            return vec![Finding::lost(DoubtKind::NoFideId, Some(&first.place), text)];
         }
         players.iter().flat_map(|player| self.player(player)).collect()
     }
@@ -165,7 +170,7 @@ impl Check<'_> {
     fn player(&self, player: &Player) -> Vec<Finding> {
         match (player.facts.fide_id, self.fide) {
             (None, None) => vec![Finding::lost(
-                About::NoFideId,
+                DoubtKind::NoFideId,
                 Some(&player.place),
                 format!("{} has no FIDE id: add it in the pairing program", player.name),
             )],
@@ -193,11 +198,11 @@ fn without_id(player: &Player, list: &FideList) -> Finding {
     let name = &player.name;
     let (about, text) = match found.as_slice() {
         [] => (
-            About::UnknownName,
+            DoubtKind::UnknownName,
             format!("{name} has no FIDE id, and the name is not in the FIDE list: ask the player"),
         ),
         [one] => (
-            About::NoFideId,
+            DoubtKind::NoFideId,
             format!(
                 "{name} has no FIDE id; the FIDE list has one player of that name: {}",
                 shown(one)
@@ -209,7 +214,7 @@ fn without_id(player: &Player, list: &FideList) -> Finding {
                 "{name} has no FIDE id; the FIDE list has several players of that name: {}",
                 several.join("; ")
             );
-            (About::NoFideId, text)
+            (DoubtKind::NoFideId, text)
         }
     };
     Finding::lost(about, Some(&player.place), text)
@@ -226,7 +231,7 @@ fn unknown_id(player: &Player, id: u32, list: &FideList) -> Finding {
             "{name}: the FIDE list has neither the id {id} nor the name: correct the id, or use a newer list"
         ),
     };
-    Finding::lost(About::UnknownId, Some(&player.place), text)
+    Finding::lost(DoubtKind::UnknownId, Some(&player.place), text)
 }
 
 /// What the list has otherwise.
@@ -237,12 +242,12 @@ fn held_against(player: &Player, entry: &FideEntry) -> Vec<Finding> {
         let id = entry.id;
         found.push(match names::are_akin(name, &entry.name) {
             true => Finding::note(
-                About::OtherName,
+                DoubtKind::OtherName,
                 place,
                 format!("{name}: the FIDE list spells {id} as {}", entry.name),
             ),
             false => Finding::lost(
-                About::OtherName,
+                DoubtKind::OtherName,
                 place,
                 format!("{name} has the FIDE id {id} of {}: correct the id", shown(entry)),
             ),
@@ -257,7 +262,7 @@ fn held_against(player: &Player, entry: &FideEntry) -> Vec<Finding> {
             && !here.eq_ignore_ascii_case(there)
         {
             let text = format!("{name} has the {what} {here} here, and {there} in the FIDE list");
-            found.push(Finding::note(About::OtherFacts, place, text));
+            found.push(Finding::note(DoubtKind::OtherFacts, place, text));
         }
     }
     found
@@ -288,19 +293,19 @@ fn round(number: u32, round: &Round) -> Vec<Finding> {
                 "none of the {played} pairings of round {number} has a table, so no board gets a pairing: add \
                  the pairings as PGN or CSV, with the number of the board"
             );
-            found.push(Finding::lost(About::Table, Some(&first.place), text));
+            found.push(Finding::lost(DoubtKind::Table, Some(&first.place), text));
         }
         _ => found.extend(untabled.iter().map(|pairing| {
             let text = format!(
                 "{}: this pairing of round {number} has no table, so no board gets it: add the number",
                 named(pairing)
             );
-            Finding::lost(About::Table, Some(&pairing.place), text)
+            Finding::lost(DoubtKind::Table, Some(&pairing.place), text)
         })),
     }
     for pairing in round.pairings.iter().filter(|pairing| !pairing.is_played()) {
         let text = format!("{} has no opponent in round {number}", named(pairing));
-        found.push(Finding::note(About::Bye, Some(&pairing.place), text));
+        found.push(Finding::note(DoubtKind::Bye, Some(&pairing.place), text));
     }
     found
 }
@@ -315,7 +320,7 @@ fn time_control(number: u32, control: Option<&str>, round: &Round) -> Option<Fin
     let place = round.pairings.first().map(|pairing| &pairing.place);
     let text =
         format!("round {number}: {error}; `time_control` under [event] in the configuration is used instead");
-    Some(Finding::note(About::TimeControl, place, text))
+    Some(Finding::note(DoubtKind::TimeControl, place, text))
 }
 
 /// Boards without a pairing, and pairings without a board.
@@ -328,12 +333,12 @@ fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
                 "the name of the board {board} does not end with a number, so it has no table: choose a name \
                  such as board-7"
             );
-            found.push(Finding::lost(About::NoPairing, None, text));
+            found.push(Finding::lost(DoubtKind::NoPairing, None, text));
             continue;
         };
         if let Some(other) = tables.insert(table, board) {
             let text = format!("the boards {other} and {board} are both table {table}: rename one of them");
-            found.push(Finding::lost(About::NoPairing, None, text));
+            found.push(Finding::lost(DoubtKind::NoPairing, None, text));
         }
     }
     let paired: BTreeMap<u32, &Pairing> = round
@@ -351,10 +356,10 @@ fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
                 let text = format!(
                     "{board} has no pairing in round {number}: check whether table {table} is missing in the files"
                 );
-                Finding::lost(About::NoPairing, None, text)
+                Finding::lost(DoubtKind::NoPairing, None, text)
             }
             false => Finding::note(
-                About::NoPairing,
+                DoubtKind::NoPairing,
                 None,
                 format!("{board} is not used in round {number}: the last table is {last_table}"),
             ),
@@ -366,7 +371,7 @@ fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
             "{} play at table {table} in round {number}, which has no board: name a board board-{table}",
             named(pairing)
         );
-        found.push(Finding::lost(About::NoBoard, Some(&pairing.place), text));
+        found.push(Finding::lost(DoubtKind::NoBoard, Some(&pairing.place), text));
     }
     let beyond = boardless().filter(|(table, _)| *table > last_board);
     if let Some((first, pairing)) = beyond.clone().next() {
@@ -375,7 +380,7 @@ fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
              table {last_board}",
             beyond.count()
         );
-        found.push(Finding::note(About::NoBoard, Some(&pairing.place), text));
+        found.push(Finding::note(DoubtKind::NoBoard, Some(&pairing.place), text));
     }
     found
 }

@@ -10,9 +10,9 @@ use ::csv::{ReaderBuilder, StringRecord};
 
 use kiebitz_game::events::PlayerFacts;
 
-use super::doubt::{About, Doubts, Wrong};
-use super::games::{self, Game};
-use super::values::{self, Odd};
+use super::doubt::{DoubtKind, Doubts, FileError};
+use super::games::{self, ListedPairing};
+use super::values::{self, ImplausibleValue};
 use super::{Pairing, Player, ReadError, Tournament, names};
 use header::{Column, Fact, Side};
 
@@ -58,7 +58,7 @@ impl Kind {
 
 /// What the first line says of the others.
 #[derive(Debug)]
-struct Header {
+struct CsvHeader {
     kind: Kind,
     columns: BTreeMap<Column, usize>,
     /// How many fields it has.
@@ -66,8 +66,8 @@ struct Header {
 }
 
 /// A line of a file, with its places.
-struct Line<'t> {
-    header: &'t Header,
+struct CsvLine<'t> {
+    header: &'t CsvHeader,
     record: &'t StringRecord,
     number: usize,
     /// Where each field begins, from 1.
@@ -78,7 +78,7 @@ struct Line<'t> {
 pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
     let file = doubts.place(1, 1).file;
     let (divider, from) = opening(text);
-    let mut places = Places::new(text, from, divider);
+    let mut places = FilePositions::new(text, from, divider);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -96,7 +96,7 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
         let (number, begins) = places.next(from.saturating_add(at));
         if let Some(field) = record.iter().position(|field| field.contains('\n')) {
             let column = begins.get(field).copied().unwrap_or(1);
-            return Err(Wrong::OpenQuote.at(&file, number, column));
+            return Err(FileError::OpenQuote.at(&file, number, column));
         }
         if record.iter().all(|field| field.trim().is_empty()) {
             continue;
@@ -105,7 +105,7 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
             header = Some(head(&record, number, &begins, &file)?);
             continue;
         };
-        let line = Line {
+        let line = CsvLine {
             header,
             record: &record,
             number,
@@ -114,7 +114,7 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
         rows.line(&line, doubts);
     }
     if rows.games.is_empty() && rows.players.is_empty() {
-        return Err(Wrong::Nothing("pairing or player").at(&file, 1, 1));
+        return Err(FileError::Nothing("pairing or player").at(&file, 1, 1));
     }
     Ok(Tournament {
         name: rows.name,
@@ -126,14 +126,14 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
 }
 
 /// What the first line says.
-fn head(record: &StringRecord, number: usize, begins: &[usize], file: &str) -> Result<Header, ReadError> {
+fn head(record: &StringRecord, number: usize, begins: &[usize], file: &str) -> Result<CsvHeader, ReadError> {
     let columns = header::columns(record.iter()).map_err(|twice| {
         let name = record.get(twice).unwrap_or_default().to_owned();
         let column = begins.get(twice).copied().unwrap_or(1);
-        Wrong::SameColumn(name).at(file, number, column)
+        FileError::SameColumn(name).at(file, number, column)
     })?;
     if let Some(kind) = Kind::of(&columns) {
-        return Ok(Header {
+        return Ok(CsvHeader {
             kind,
             columns,
             fields: record.len(),
@@ -145,7 +145,7 @@ fn head(record: &StringRecord, number: usize, begins: &[usize], file: &str) -> R
         true => "nothing".to_owned(),
         false => found.join(", "),
     };
-    Err(Wrong::Columns { found }.at(file, number, 1))
+    Err(FileError::Columns { found }.at(file, number, 1))
 }
 
 /// What was read.
@@ -153,12 +153,12 @@ fn head(record: &StringRecord, number: usize, begins: &[usize], file: &str) -> R
 struct Rows {
     name: Option<String>,
     site: Option<String>,
-    games: Vec<Game>,
+    games: Vec<ListedPairing>,
     players: Vec<Player>,
 }
 
 impl Rows {
-    fn line(&mut self, line: &Line<'_>, doubts: &mut Doubts) {
+    fn line(&mut self, line: &CsvLine<'_>, doubts: &mut Doubts) {
         let beyond = (0..).zip(line.record).skip(line.header.fields);
         if let Some((field, _)) = { beyond }.find(|(_, text)| !text.trim().is_empty()) {
             let text = format!(
@@ -166,7 +166,7 @@ impl Rows {
                  that contain the separator",
                 line.header.fields
             );
-            return doubts.lost(About::Unclear, line.place_of(field), text);
+            return doubts.lost(DoubtKind::Unclear, line.place_of(field), text);
         }
         match line.header.kind {
             Kind::Players => self.players.extend(line.player(Side::Listed, doubts)),
@@ -184,7 +184,7 @@ impl Rows {
     }
 }
 
-impl Line<'_> {
+impl CsvLine<'_> {
     fn place_of(&self, field: usize) -> (usize, usize) {
         let column = self.begins.get(field).or_else(|| self.begins.last()).copied();
         (self.number, column.unwrap_or(1))
@@ -196,7 +196,7 @@ impl Line<'_> {
         Some((self.record.get(field)?, self.place_of(field)))
     }
 
-    fn game(&self, doubts: &mut Doubts) -> Option<Game> {
+    fn game(&self, doubts: &mut Doubts) -> Option<ListedPairing> {
         let (white, black) = (self.player(Side::White, doubts), self.player(Side::Black, doubts));
         let place = self.place_of(
             self.header
@@ -211,18 +211,22 @@ impl Line<'_> {
         };
         if has(Side::White).is_none() || has(Side::Black).is_none() {
             let text = "this line ends before both players are named: complete it";
-            doubts.lost(About::Unclear, (self.number, 1), text);
+            doubts.lost(DoubtKind::Unclear, (self.number, 1), text);
         } else if white.is_none() && black.is_none() {
-            doubts.note(About::Bye, place, "this pairing has no players, and is left out");
+            doubts.note(
+                DoubtKind::Bye,
+                place,
+                "this pairing has no players, and is left out",
+            );
         }
         if white.is_none() && black.is_none() {
             return None;
         }
         let mut round = self
-            .value(Column::Round, About::Round, values::round, doubts)
+            .value(Column::Round, DoubtKind::Round, values::round, doubts)
             .unwrap_or_default();
         let board = self
-            .value(Column::Table, About::Table, values::table, doubts)
+            .value(Column::Table, DoubtKind::Table, values::table, doubts)
             .unwrap_or_default();
         let mut within: Vec<u32> = round.drain(1.min(round.len())..).collect();
         // "2.1" is the match and the board in it.
@@ -230,7 +234,7 @@ impl Line<'_> {
             within.clone_from(&board);
         }
         let text = |column| self.get(column).and_then(|(text, _)| values::known(text));
-        Some(Game {
+        Some(ListedPairing {
             round: round.first().copied(),
             within,
             board: if board.len() == 1 {
@@ -243,7 +247,7 @@ impl Line<'_> {
                 white,
                 black,
                 result: self
-                    .value(Column::Result, About::Value, values::result, doubts)
+                    .value(Column::Result, DoubtKind::Value, values::result, doubts)
                     .flatten(),
                 place: doubts.place(place.0, place.1),
             },
@@ -270,17 +274,17 @@ impl Line<'_> {
         let (bare, title) = names::without_title(&name);
         let id = self.value(
             Column::Of(side, Fact::FideId),
-            About::FideId,
+            DoubtKind::FideId,
             values::fide_id,
             doubts,
         );
         let id = id.flatten();
         if let (Some((_, Some(odd))), Some((_, place))) = (&id, of(Fact::FideId)) {
-            doubts.note(About::FideId, place, odd.to_string());
+            doubts.note(DoubtKind::FideId, place, odd.to_string());
         }
         let rating = self.value(
             Column::Of(side, Fact::Rating),
-            About::Value,
+            DoubtKind::Value,
             values::rating,
             doubts,
         );
@@ -301,8 +305,8 @@ impl Line<'_> {
     fn value<T>(
         &self,
         column: Column,
-        about: About,
-        read: impl Fn(&str) -> Result<T, Odd>,
+        about: DoubtKind,
+        read: impl Fn(&str) -> Result<T, ImplausibleValue>,
         doubts: &mut Doubts,
     ) -> Option<T> {
         let (text, place) = self.get(column)?;
@@ -310,7 +314,7 @@ impl Line<'_> {
             Ok(value) => Some(value),
             Err(odd) => {
                 match about {
-                    About::Value => doubts.note(about, place, odd.to_string()),
+                    DoubtKind::Value => doubts.note(about, place, odd.to_string()),
                     _ => doubts.lost(about, place, odd.to_string()),
                 }
                 None
@@ -320,7 +324,7 @@ impl Line<'_> {
 }
 
 /// Where lines and fields are in a text, which the reader of CSV does not say.
-struct Places<'t> {
+struct FilePositions<'t> {
     text: &'t str,
     divider: char,
     /// So far lines are counted.
@@ -328,7 +332,7 @@ struct Places<'t> {
     line: usize,
 }
 
-impl<'t> Places<'t> {
+impl<'t> FilePositions<'t> {
     fn new(text: &'t str, from: usize, divider: u8) -> Self {
         let before = text.get(..from).unwrap_or_default();
         Self {

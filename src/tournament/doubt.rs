@@ -6,7 +6,7 @@ use std::io;
 use kiebitz_game::vocabulary;
 use thiserror::Error;
 
-use super::Place;
+use super::FilePosition;
 use crate::text_file::NoText;
 
 vocabulary! {
@@ -23,7 +23,7 @@ vocabulary! {
 vocabulary! {
     "kind of finding"
     /// What a doubt is about.
-    pub enum About {
+    pub enum DoubtKind {
         /// A part of a file is not understood, or was understood only by a guess.
         Unclear = "unclear",
         /// A rating, a result or a date cannot be one.
@@ -67,9 +67,9 @@ pub struct Doubt {
     /// How much it matters.
     pub severity: Severity,
     /// What it is about.
-    pub about: About,
+    pub about: DoubtKind,
     /// Where it is.
-    pub place: Place,
+    pub place: FilePosition,
     /// A sentence, with the next step where there is one.
     pub text: String,
 }
@@ -80,7 +80,7 @@ impl fmt::Display for Doubt {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -102,16 +102,16 @@ pub enum ReadError {
     #[error("{place}: {what}")]
     Wrong {
         /// Where that shows.
-        place: Place,
+        place: FilePosition,
         /// What is wrong, and what to do.
-        what: Wrong,
+        what: FileError,
     },
 }
 
 /// What is wrong with a file that is refused, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum Wrong {
+pub enum FileError {
     /// It is no text; the sentence says what to do.
     #[error("{0}")]
     NoText(String),
@@ -167,10 +167,10 @@ pub enum Wrong {
     NoRounds(String),
 }
 
-impl Wrong {
+impl FileError {
     /// The error, at its place.
     pub(super) fn at(self, file: &str, line: usize, column: usize) -> ReadError {
-        let place = Place {
+        let place = FilePosition {
             file: file.to_owned(),
             line,
             column,
@@ -185,7 +185,7 @@ impl ReadError {
             NoText::OtherBytes { line } | NoText::Binary { line } => line,
             NoText::Folder | NoText::Utf16 => 1,
         };
-        Wrong::NoText(why.to_string()).at(file, line, 1)
+        FileError::NoText(why.to_string()).at(file, line, 1)
     }
 }
 
@@ -204,8 +204,8 @@ impl Doubts {
         }
     }
 
-    pub(super) fn place(&self, line: usize, column: usize) -> Place {
-        Place {
+    pub(super) fn place(&self, line: usize, column: usize) -> FilePosition {
+        FilePosition {
             file: self.file.clone(),
             line,
             column,
@@ -213,20 +213,25 @@ impl Doubts {
     }
 
     /// Something will be missed.
-    pub(super) fn lost(&mut self, about: About, (line, column): (usize, usize), text: impl Into<String>) {
+    pub(super) fn lost(&mut self, about: DoubtKind, (line, column): (usize, usize), text: impl Into<String>) {
         let place = self.place(line, column);
         self.list.push(Doubt::new(Severity::Lost, about, place, text));
     }
 
     /// Something is only to know.
-    pub(super) fn note(&mut self, about: About, (line, column): (usize, usize), text: impl Into<String>) {
+    pub(super) fn note(&mut self, about: DoubtKind, (line, column): (usize, usize), text: impl Into<String>) {
         let place = self.place(line, column);
         self.list.push(Doubt::new(Severity::Note, about, place, text));
     }
 }
 
 impl Doubt {
-    pub(super) fn new(severity: Severity, about: About, place: Place, text: impl Into<String>) -> Self {
+    pub(super) fn new(
+        severity: Severity,
+        about: DoubtKind,
+        place: FilePosition,
+        text: impl Into<String>,
+    ) -> Self {
         Self {
             severity,
             about,

@@ -85,9 +85,9 @@ impl FideList {
     ///
     /// As [`read`](Self::read).
     pub fn from_reader(file: &str, mut list: impl BufRead, event: &Tournament) -> Result<Self, ListError> {
-        let wanted = Wanted::of(event);
+        let wanted = WantedPlayers::of(event);
         let mut found = Self::default();
-        let mut columns = Columns::default();
+        let mut columns = ListColumns::default();
         let mut players = 0_usize;
         let mut first = true;
         let mut line = Vec::new();
@@ -107,7 +107,7 @@ impl FideList {
                         file: file.to_owned(),
                     });
                 }
-                if let Some(named) = Columns::named(&line) {
+                if let Some(named) = ListColumns::named(&line) {
                     columns = named;
                     continue;
                 }
@@ -150,12 +150,12 @@ impl FideList {
 }
 
 /// Whom an event asks for.
-struct Wanted {
+struct WantedPlayers {
     ids: BTreeSet<u32>,
     names: BTreeSet<String>,
 }
 
-impl Wanted {
+impl WantedPlayers {
     fn of(event: &Tournament) -> Self {
         Self {
             ids: event
@@ -168,22 +168,22 @@ impl Wanted {
 }
 
 /// Where a column begins and ends, in bytes.
-type Span = (usize, usize);
+type ColumnSpan = (usize, usize);
 
 /// Where the columns are.
 #[derive(Debug, PartialEq, Eq)]
-struct Columns {
-    id: Span,
-    name: Span,
-    federation: Span,
-    title: Span,
-    womens_title: Span,
-    rating: Span,
-    born: Span,
+struct ListColumns {
+    id: ColumnSpan,
+    name: ColumnSpan,
+    federation: ColumnSpan,
+    title: ColumnSpan,
+    womens_title: ColumnSpan,
+    rating: ColumnSpan,
+    born: ColumnSpan,
 }
 
 /// As the list has them since 2012.
-impl Default for Columns {
+impl Default for ListColumns {
     fn default() -> Self {
         Self {
             id: (0, 15),
@@ -197,7 +197,7 @@ impl Default for Columns {
     }
 }
 
-impl Columns {
+impl ListColumns {
     /// The columns that a first line names; `None`: it is no such line. What it does not name is empty.
     fn named(line: &[u8]) -> Option<Self> {
         let line = text::line(line).trim_end().to_lowercase();
@@ -254,7 +254,7 @@ impl Columns {
         core::str::from_utf8(field).ok()?.parse().ok()
     }
 
-    fn text(&self, (from, to): Span, line: &[u8]) -> String {
+    fn text(&self, (from, to): ColumnSpan, line: &[u8]) -> String {
         let field = line.get(from..to.min(line.len())).unwrap_or_default();
         text::line(field).trim().to_owned()
     }
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn only_who_is_asked_for_is_kept() {
         assert_eq!(
-            Columns::named(HEADER.as_bytes()).map(|columns| columns.name),
+            ListColumns::named(HEADER.as_bytes()).map(|columns| columns.name),
             Some((15, 76))
         );
         for text in [format!("{HEADER}{}", list()), list()] {

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::doubt::{About, Doubts, Wrong};
+use super::doubt::{DoubtKind, Doubts, FileError};
 use super::names;
 use super::{Pairing, ReadError, Round};
 
 /// A pairing as it stands in a file, with the numbers that it has there.
 #[derive(Debug)]
-pub(super) struct Game {
+pub(super) struct ListedPairing {
     pub(super) round: Option<u32>,
     /// What follows the round: the table, or the match and the board in it.
     pub(super) within: Vec<u32>,
@@ -21,7 +21,7 @@ pub(super) struct Game {
 
 /// Where the numbers of a round's tables are taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Numbering {
+enum TableNumbering {
     /// The table stands by itself, or else is the second number of the round.
     Own,
     /// The second number of the round, also where there is another.
@@ -45,7 +45,7 @@ enum Numbering {
 ///
 /// When no game says its round, and somebody plays in two of them.
 pub(super) fn rounds(
-    mut games: Vec<Game>,
+    mut games: Vec<ListedPairing>,
     assumed: u32,
     doubts: &mut Doubts,
 ) -> Result<BTreeMap<u32, Round>, ReadError> {
@@ -54,7 +54,7 @@ pub(super) fn rounds(
         if let Some(first) = games.first() {
             let place = (first.pairing.place.line, first.pairing.place.column);
             doubts.note(
-                About::Round,
+                DoubtKind::Round,
                 place,
                 format!("the file gives no round number: it is read as round {assumed}"),
             );
@@ -63,13 +63,13 @@ pub(super) fn rounds(
             game.round = Some(assumed);
         }
     }
-    let mut rounds: BTreeMap<u32, Vec<Game>> = BTreeMap::new();
+    let mut rounds: BTreeMap<u32, Vec<ListedPairing>> = BTreeMap::new();
     for game in games {
         let place = (game.pairing.place.line, game.pairing.place.column);
         match game.round {
             Some(round) => rounds.entry(round).or_default().push(game),
             None => doubts.lost(
-                About::Round,
+                DoubtKind::Round,
                 place,
                 "this pairing has no round number, unlike others in the file: it is left out",
             ),
@@ -82,7 +82,7 @@ pub(super) fn rounds(
 }
 
 /// Refuses games of several rounds as those of one.
-fn plays_once(games: &[Game]) -> Result<(), ReadError> {
+fn plays_once(games: &[ListedPairing]) -> Result<(), ReadError> {
     let mut playing = BTreeSet::new();
     let mut pairs = BTreeSet::new();
     for game in games {
@@ -97,7 +97,11 @@ fn plays_once(games: &[Game]) -> Result<(), ReadError> {
         for (player, key) in [white, black].into_iter().zip(&keys) {
             if !playing.insert(key.clone()) {
                 let place = &player.place;
-                return Err(Wrong::NoRounds(player.name.clone()).at(&place.file, place.line, place.column));
+                return Err(FileError::NoRounds(player.name.clone()).at(
+                    &place.file,
+                    place.line,
+                    place.column,
+                ));
             }
         }
         pairs.insert(keys);
@@ -105,9 +109,9 @@ fn plays_once(games: &[Game]) -> Result<(), ReadError> {
     Ok(())
 }
 
-fn round(number: u32, mut games: Vec<Game>, doubts: &mut Doubts) -> Round {
+fn round(number: u32, mut games: Vec<ListedPairing>, doubts: &mut Doubts) -> Round {
     number_tables(number, &mut games, doubts);
-    let first = |of: fn(&Game) -> Option<&String>| games.iter().find_map(of).cloned();
+    let first = |of: fn(&ListedPairing) -> Option<&String>| games.iter().find_map(of).cloned();
     let (date, time_control) = (
         first(|game| game.date.as_ref()),
         first(|game| game.time_control.as_ref()),
@@ -123,7 +127,7 @@ fn round(number: u32, mut games: Vec<Game>, doubts: &mut Doubts) -> Round {
             one.unwrap_or_default(),
             two.unwrap_or_default()
         );
-        doubts.note(About::TimeControl, place, text);
+        doubts.note(DoubtKind::TimeControl, place, text);
     }
     Round {
         date,
@@ -132,8 +136,8 @@ fn round(number: u32, mut games: Vec<Game>, doubts: &mut Doubts) -> Round {
     }
 }
 
-fn number_tables(round: u32, games: &mut [Game], doubts: &mut Doubts) {
-    let has_numbers = |game: &Game| game.board.is_some() || !game.within.is_empty();
+fn number_tables(round: u32, games: &mut [ListedPairing], doubts: &mut Doubts) {
+    let has_numbers = |game: &ListedPairing| game.board.is_some() || !game.within.is_empty();
     if !games.iter().any(has_numbers) {
         let played = games.iter_mut().filter(|game| game.pairing.is_played());
         for (table, game) in (1..).zip(played) {
@@ -144,7 +148,7 @@ fn number_tables(round: u32, games: &mut [Game], doubts: &mut Doubts) {
             let text = format!(
                 "round {round} has no table numbers here: tables are numbered in the order of the file"
             );
-            doubts.note(About::Table, place, text);
+            doubts.note(DoubtKind::Table, place, text);
         }
         return;
     }
@@ -152,16 +156,16 @@ fn number_tables(round: u32, games: &mut [Game], doubts: &mut Doubts) {
     let second = games.iter().filter_map(|game| game.within.get(1)).max();
     let own = games.iter().filter_map(|game| game.board).max();
     let boards = |numbering| match numbering {
-        Numbering::Three => second.copied().unwrap_or(1),
+        TableNumbering::Three => second.copied().unwrap_or(1),
         _ => own.unwrap_or(1),
     };
     let ways = [
-        Numbering::Own,
-        Numbering::Second,
-        Numbering::Three,
-        Numbering::MatchAndBoard,
+        TableNumbering::Own,
+        TableNumbering::Second,
+        TableNumbering::Three,
+        TableNumbering::MatchAndBoard,
     ];
-    let fits = |way: &Numbering| {
+    let fits = |way: &TableNumbering| {
         let mut tables = BTreeSet::new();
         let mut tables_of = games
             .iter()
@@ -169,12 +173,12 @@ fn number_tables(round: u32, games: &mut [Game], doubts: &mut Doubts) {
             .map(|game| table(game, *way, boards(*way)));
         tables_of.all(|table| table.is_some_and(|table| tables.insert(table)))
     };
-    let way = ways.into_iter().find(fits).unwrap_or(Numbering::Own);
+    let way = ways.into_iter().find(fits).unwrap_or(TableNumbering::Own);
     let boards = boards(way);
     for game in games.iter_mut() {
         game.pairing.table = table(game, way, boards);
     }
-    if matches!(way, Numbering::Three | Numbering::MatchAndBoard)
+    if matches!(way, TableNumbering::Three | TableNumbering::MatchAndBoard)
         && let Some(first) = games.first()
     {
         let place = (first.pairing.place.line, first.pairing.place.column);
@@ -183,20 +187,20 @@ fn number_tables(round: u32, games: &mut [Game], doubts: &mut Doubts) {
              match is table {}",
             boards.saturating_add(1)
         );
-        doubts.note(About::Table, place, text);
+        doubts.note(DoubtKind::Table, place, text);
     }
 }
 
-fn table(game: &Game, way: Numbering, boards: u32) -> Option<u32> {
+fn table(game: &ListedPairing, way: TableNumbering, boards: u32) -> Option<u32> {
     let in_match = |number: u32, board: u32| {
         let before = number.checked_sub(1)?.checked_mul(boards)?;
         before.checked_add(board)
     };
     match (way, game.within.as_slice(), game.board) {
-        (Numbering::Own, _, Some(board)) => Some(board),
-        (Numbering::Own | Numbering::Second, [table], _) => Some(*table),
-        (Numbering::Three, [number, board], _) => in_match(*number, *board),
-        (Numbering::MatchAndBoard, [number], Some(board)) => in_match(*number, board),
+        (TableNumbering::Own, _, Some(board)) => Some(board),
+        (TableNumbering::Own | TableNumbering::Second, [table], _) => Some(*table),
+        (TableNumbering::Three, [number, board], _) => in_match(*number, *board),
+        (TableNumbering::MatchAndBoard, [number], Some(board)) => in_match(*number, board),
         _ => None,
     }
 }

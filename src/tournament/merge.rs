@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::doubt::{About, Doubt, Severity};
+use super::doubt::{Doubt, DoubtKind, Severity};
 use super::people::People;
-use super::read::Source;
-use super::{Pairing, Place, Player, Round, Tournament};
+use super::read::ParsedFile;
+use super::{FilePosition, Pairing, Player, Round, Tournament};
 
 /// One event of all files: the earlier ones count, the later ones add what is missing, and what contradicts is told.
 ///
 /// Of pairings that contradict each other the first counts: another in a later file is left out, and one at a table that
 /// is taken has none.
-pub(super) fn merge(mut files: Vec<Source>) -> (Tournament, Vec<Doubt>) {
+pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
     files.sort_by_key(|file| file.format);
     let mut doubts: Vec<Doubt> = files
         .iter_mut()
@@ -110,7 +110,7 @@ impl Merged {
     }
 
     fn add(&mut self, pairing: Pairing, people: &People, doubts: &mut Vec<Doubt>) {
-        let mut tell = |severity, about, place: &Place, text| {
+        let mut tell = |severity, about, place: &FilePosition, text| {
             doubts.push(Doubt::new(severity, about, place.clone(), text))
         };
         let pair = Pair::of(&pairing, people);
@@ -120,7 +120,7 @@ impl Merged {
                 "{} are the same player: this pairing of round {round} is left out",
                 named(&pairing)
             );
-            tell(Severity::Lost, About::Twice, &pairing.place, text);
+            tell(Severity::Lost, DoubtKind::Twice, &pairing.place, text);
             return;
         }
         let found = [pair.white, pair.black]
@@ -141,13 +141,13 @@ impl Merged {
                     "{} have the opposite colours in round {round} at {place}, which are used",
                     named(&pairing)
                 );
-                tell(Severity::Lost, About::Contradiction, &pairing.place, text);
+                tell(Severity::Lost, DoubtKind::Contradiction, &pairing.place, text);
             } else if same_file {
                 let text = format!(
                     "{}: this pairing of round {round} is already at {place}, and counts once",
                     named(&pairing)
                 );
-                tell(Severity::Note, About::Twice, &pairing.place, text);
+                tell(Severity::Note, DoubtKind::Twice, &pairing.place, text);
             }
             return self.complete(index, pairing, doubts);
         }
@@ -162,7 +162,7 @@ impl Merged {
                 named(&pairing)
             ),
         };
-        tell(Severity::Lost, About::Twice, &pairing.place, text);
+        tell(Severity::Lost, DoubtKind::Twice, &pairing.place, text);
         if same_file {
             self.put(pairing, pair, doubts);
         }
@@ -200,7 +200,7 @@ impl Merged {
             );
             doubts.push(Doubt::new(
                 Severity::Lost,
-                About::Table,
+                DoubtKind::Table,
                 pairing.place.clone(),
                 text,
             ));
@@ -223,7 +223,12 @@ impl Merged {
                     named(&more),
                     known.place
                 );
-                doubts.push(Doubt::new(Severity::Lost, About::Table, more.place.clone(), text));
+                doubts.push(Doubt::new(
+                    Severity::Lost,
+                    DoubtKind::Table,
+                    more.place.clone(),
+                    text,
+                ));
             }
             (None, Some(_)) => table = self.table(more.table, index, &more, doubts),
             _ => {}

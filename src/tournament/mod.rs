@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 
 pub use check::{Check, Finding, Totals};
 pub(crate) use check::{lost, report};
-pub use doubt::{About, Doubt, ReadError, Severity, Wrong};
+pub use doubt::{Doubt, DoubtKind, FileError, ReadError, Severity};
 pub use fide_list::{FideEntry, FideList, ListError};
 pub(crate) use read::read_with;
 pub use read::{read, read_bytes, read_round};
@@ -78,7 +78,7 @@ pub struct Pairing {
     /// How it ended, where the file says so.
     pub result: Option<GameResult>,
     /// Where it was read.
-    pub place: Place,
+    pub place: FilePosition,
 }
 
 /// A player.
@@ -89,12 +89,12 @@ pub struct Player {
     /// What else is known.
     pub facts: PlayerFacts,
     /// Where the name was read.
-    pub place: Place,
+    pub place: FilePosition,
 }
 
 /// A place in a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct FilePosition {
     /// The file's name.
     pub file: String,
     /// The line, from 1.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::doubt::{About, Doubt, Severity};
-use super::{Place, Player, names};
+use super::doubt::{Doubt, DoubtKind, Severity};
+use super::{FilePosition, Player, names};
 
 /// The players of all files.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ impl People {
 
     /// Tells of names that have several ids.
     fn two_ids<'p>(all: impl Iterator<Item = &'p Player>, doubts: &mut Vec<Doubt>) {
-        let mut first: BTreeMap<String, (u32, &Place)> = BTreeMap::new();
+        let mut first: BTreeMap<String, (u32, &FilePosition)> = BTreeMap::new();
         let mut told = BTreeSet::new();
         for player in all {
             let Some(id) = player.facts.fide_id else { continue };
@@ -51,7 +51,7 @@ impl People {
                     player.name
                 );
                 let place = player.place.clone();
-                doubts.push(Doubt::new(Severity::Lost, About::Contradiction, place, text));
+                doubts.push(Doubt::new(Severity::Lost, DoubtKind::Contradiction, place, text));
             }
         }
     }
@@ -79,7 +79,7 @@ impl People {
                     );
                     doubts.push(Doubt::new(
                         Severity::Lost,
-                        About::Ambiguous,
+                        DoubtKind::Ambiguous,
                         player.place.clone(),
                         text,
                     ));
@@ -116,7 +116,7 @@ impl People {
             );
             doubts.push(Doubt::new(
                 Severity::Lost,
-                About::Contradiction,
+                DoubtKind::Contradiction,
                 player.place.clone(),
                 text,
             ));
@@ -144,7 +144,7 @@ impl People {
                 );
                 doubts.push(Doubt::new(
                     Severity::Note,
-                    About::Contradiction,
+                    DoubtKind::Contradiction,
                     player.place.clone(),
                     text,
                 ));
@@ -184,7 +184,7 @@ impl People {
     }
 
     /// What is known of a person, at a place where they stand.
-    pub(super) fn known(&self, index: usize, place: &Place) -> Option<Player> {
+    pub(super) fn known(&self, index: usize, place: &FilePosition) -> Option<Player> {
         let known = self.list.get(index)?;
         Some(Player {
             place: place.clone(),

@@ -7,9 +7,9 @@ mod tags;
 
 use kiebitz_game::events::PlayerFacts;
 
-use super::doubt::{About, Doubts, Wrong};
-use super::games::{self, Game};
-use super::values::{self, Odd};
+use super::doubt::{DoubtKind, Doubts, FileError};
+use super::games::{self, ListedPairing};
+use super::values::{self, ImplausibleValue};
 use super::{Pairing, Player, ReadError, Tournament, names};
 use tags::Tag;
 pub(super) use tags::is_tag_line;
@@ -26,9 +26,9 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
             .or_else(|| value(game, "event").map(str::to_owned));
         tournament.site = tournament.site.or_else(|| value(game, "site").map(str::to_owned));
     }
-    let games: Vec<Game> = games.iter().filter_map(|tags| game(tags, doubts)).collect();
+    let games: Vec<ListedPairing> = games.iter().filter_map(|tags| game(tags, doubts)).collect();
     if games.is_empty() {
-        return Err(Wrong::Nothing("pairing with White and Black").at(&place.file, 1, 1));
+        return Err(FileError::Nothing("pairing with White and Black").at(&place.file, 1, 1));
     }
     tournament.rounds = games::rounds(games, assumed, doubts)?;
     Ok(tournament)
@@ -45,11 +45,11 @@ fn one_event(games: &[Vec<Tag>], doubts: &mut Doubts) {
              different events, use a file for each",
             first.value, other.value
         );
-        doubts.note(About::Contradiction, (other.line, other.column), text);
+        doubts.note(DoubtKind::Contradiction, (other.line, other.column), text);
     }
 }
 
-fn game(tags: &[Tag], doubts: &mut Doubts) -> Option<Game> {
+fn game(tags: &[Tag], doubts: &mut Doubts) -> Option<ListedPairing> {
     let first = tags.first()?;
     let place = (first.line, first.column);
     let (white, black) = (player(tags, "white", doubts), player(tags, "black", doubts));
@@ -58,14 +58,18 @@ fn game(tags: &[Tag], doubts: &mut Doubts) -> Option<Game> {
         .filter(|side| tag(tags, side).is_none());
     for side in missing {
         doubts.lost(
-            About::Unclear,
+            DoubtKind::Unclear,
             place,
             format!("the game that begins here has no tag for {side}'s name: add it"),
         );
     }
     if white.is_none() && black.is_none() {
         if tag(tags, "white").is_some() {
-            doubts.note(About::Bye, place, "this pairing has no players, and is left out");
+            doubts.note(
+                DoubtKind::Bye,
+                place,
+                "this pairing has no players, and is left out",
+            );
         }
         return None;
     }
@@ -75,14 +79,14 @@ fn game(tags: &[Tag], doubts: &mut Doubts) -> Option<Game> {
         table: None,
         white,
         black,
-        result: read_value(tags, "result", doubts, About::Value, values::result).flatten(),
+        result: read_value(tags, "result", doubts, DoubtKind::Value, values::result).flatten(),
         place: doubts.place(at.0, at.1),
     };
-    let round = read_value(tags, "round", doubts, About::Round, values::round);
+    let round = read_value(tags, "round", doubts, DoubtKind::Round, values::round);
     let boards = ["board", "table"]
         .into_iter()
         .find(|name| value(tags, name).is_some());
-    let board = boards.and_then(|name| read_value(tags, name, doubts, About::Table, values::table));
+    let board = boards.and_then(|name| read_value(tags, name, doubts, DoubtKind::Table, values::table));
     let mut numbers = round.unwrap_or_default().into_iter();
     let (round, mut within): (_, Vec<u32>) = (numbers.next(), numbers.collect());
     let board = board.unwrap_or_default();
@@ -90,7 +94,7 @@ fn game(tags: &[Tag], doubts: &mut Doubts) -> Option<Game> {
     if board.len() == 2 && within.is_empty() {
         within.clone_from(&board);
     }
-    Some(Game {
+    Some(ListedPairing {
         round,
         within,
         board: if board.len() == 1 {
@@ -116,13 +120,20 @@ fn player(tags: &[Tag], side: &str, doubts: &mut Doubts) -> Option<Player> {
         names.find(|name| value(tags, name).is_some()).unwrap_or_default()
     };
     let text = |words: &[&str]| value(tags, &name_of(words)).map(str::to_owned);
-    let id = read_value(tags, &name_of(FIDE_ID), doubts, About::FideId, values::fide_id).flatten();
+    let id = read_value(
+        tags,
+        &name_of(FIDE_ID),
+        doubts,
+        DoubtKind::FideId,
+        values::fide_id,
+    )
+    .flatten();
     if let Some((_, Some(odd))) = &id
         && let Some(tag) = tag(tags, &name_of(FIDE_ID))
     {
-        doubts.note(About::FideId, (tag.line, tag.column), odd.to_string());
+        doubts.note(DoubtKind::FideId, (tag.line, tag.column), odd.to_string());
     }
-    let rating = read_value(tags, &name_of(RATING), doubts, About::Value, values::rating);
+    let rating = read_value(tags, &name_of(RATING), doubts, DoubtKind::Value, values::rating);
     Some(Player {
         name: bare.to_owned(),
         facts: PlayerFacts {
@@ -141,8 +152,8 @@ fn read_value<T>(
     tags: &[Tag],
     name: &str,
     doubts: &mut Doubts,
-    about: About,
-    read: impl Fn(&str) -> Result<T, Odd>,
+    about: DoubtKind,
+    read: impl Fn(&str) -> Result<T, ImplausibleValue>,
 ) -> Option<T> {
     let tag = tag(tags, name)?;
     match read(&tag.value) {
@@ -150,7 +161,7 @@ fn read_value<T>(
         Err(odd) => {
             let place = (tag.line, tag.column);
             match about {
-                About::Value => doubts.note(about, place, odd.to_string()),
+                DoubtKind::Value => doubts.note(about, place, odd.to_string()),
                 _ => doubts.lost(about, place, odd.to_string()),
             }
             None

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::doubt::{Doubts, Wrong};
+use super::doubt::{Doubts, FileError};
 use super::{Doubt, ReadError, Tournament};
 use super::{csv, merge, pgn, text, trf};
 use crate::text_file::NoText;
@@ -27,7 +27,7 @@ pub fn read(paths: &[PathBuf]) -> Result<(Tournament, Vec<Doubt>), ReadError> {
 ///
 /// As [`read`].
 pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doubt>), ReadError> {
-    let files: Result<Vec<Source>, ReadError> = paths.iter().map(|path| file(path, round)).collect();
+    let files: Result<Vec<ParsedFile>, ReadError> = paths.iter().map(|path| file(path, round)).collect();
     Ok(merge::merge(files?))
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn read_with(
 
 /// What one file says.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct ParsedFile {
     pub(super) format: Format,
     pub(super) tournament: Tournament,
     pub(super) doubts: Vec<Doubt>,
@@ -74,21 +74,21 @@ pub(super) enum Format {
     Csv,
 }
 
-fn file(path: &Path, round: u32) -> Result<Source, ReadError> {
+fn file(path: &Path, round: u32) -> Result<ParsedFile, ReadError> {
     let name = path.display().to_string();
     let bytes = bytes(path).map_err(|error| error.at(&name))?;
     source(&name, &bytes, round)
 }
 
-fn source(name: &str, bytes: &[u8], round: u32) -> Result<Source, ReadError> {
+fn source(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadError> {
     if PACKED.iter().any(|mark| bytes.starts_with(mark)) {
-        return Err(Wrong::Packed.at(name, 1, 1));
+        return Err(FileError::Packed.at(name, 1, 1));
     }
     if FIDE_LIST.iter().any(|mark| bytes.starts_with(mark)) {
-        return Err(Wrong::FideList.at(name, 1, 1));
+        return Err(FileError::FideList.at(name, 1, 1));
     }
     if bytes.len() as u64 > LONGEST {
-        return Err(Wrong::TooLong.at(name, 1, 1));
+        return Err(FileError::TooLong.at(name, 1, 1));
     }
     let text = text::decoded(bytes).map_err(|why| ReadError::no_text(name, why))?;
     let format = format(&text, extension(name)).map_err(|(wrong, line)| wrong.at(name, line, 1))?;
@@ -98,7 +98,7 @@ fn source(name: &str, bytes: &[u8], round: u32) -> Result<Source, ReadError> {
         Format::Trf => trf::read(&text, &mut doubts),
         Format::Csv => csv::read(&text, round, &mut doubts),
     }?;
-    Ok(Source {
+    Ok(ParsedFile {
         format,
         tournament,
         doubts: doubts.list,
@@ -106,15 +106,15 @@ fn source(name: &str, bytes: &[u8], round: u32) -> Result<Source, ReadError> {
 }
 
 /// The format of a text by what is in it. The name's ending decides only where that says nothing.
-fn format(text: &str, extension: Option<&str>) -> Result<Format, (Wrong, usize)> {
+fn format(text: &str, extension: Option<&str>) -> Result<Format, (FileError, usize)> {
     let mut lines = (1..)
         .zip(text.lines())
         .filter(|(_, line)| !line.trim().is_empty());
     let Some((number, first)) = lines.next() else {
-        return Err((Wrong::Empty, 1));
+        return Err((FileError::Empty, 1));
     };
     if first.trim_start().starts_with('<') {
-        return Err((Wrong::Markup, number));
+        return Err((FileError::Markup, number));
     }
     if trf::is_report(text) {
         return Ok(Format::Trf);
@@ -128,7 +128,7 @@ fn format(text: &str, extension: Option<&str>) -> Result<Format, (Wrong, usize)>
         Some("csv" | "tsv") => Ok(Format::Csv),
         Some("trf" | "trfx") => Ok(Format::Trf),
         _ if csv::is_divided(first) => Ok(Format::Csv),
-        _ => Err((Wrong::Unknown, number)),
+        _ => Err((FileError::Unknown, number)),
     }
 }
 

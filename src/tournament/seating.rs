@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kiebitz_game::command::{Announced, Change, Command, Order, Paired, SetTable, StartRound};
-use kiebitz_game::events::pairing::{Entered, PAIRINGS, PairedGame, TableResults, counting};
+use kiebitz_game::events::pairing::{EnteredResult, PAIRINGS, PairedGame, TableResults, counting};
 use kiebitz_game::events::{Action, Event, EventKind, GameResult, PlayerFacts, Players};
 use kiebitz_game::laws::{Rounds, TimeControl};
 use kiebitz_hardware::Timestamp;
@@ -24,7 +24,7 @@ pub struct Seating {
     /// What the files say is known.
     is_paired: bool,
     /// By the boards' names.
-    seats: BTreeMap<String, Seat>,
+    seats: BTreeMap<String, SeatedBoard>,
     /// The round that boards get pairings of.
     round: Option<u32>,
     /// The round that somebody said begins, and when they did.
@@ -48,7 +48,7 @@ pub struct View {
 
 /// A board and what is played on it.
 #[derive(Debug, Default)]
-struct Seat {
+struct SeatedBoard {
     /// By its name or the configuration.
     table: Option<u32>,
     /// By command, and how late among all commands.
@@ -263,14 +263,14 @@ impl Seating {
     /// The board of a game; `None` if no board has had a game with that id.
     #[must_use]
     pub fn board_of(&self, game: &str) -> Option<&str> {
-        let has = |seat: &Seat| seat.games.iter().any(|known| known.game() == game);
+        let has = |seat: &SeatedBoard| seat.games.iter().any(|known| known.game() == game);
         let (board, _) = self.seats.iter().find(|(_, seat)| has(seat))?;
         Some(board)
     }
 
     /// The result that was entered for a pairing of which no board has a game; `None` if there is none.
     #[must_use]
-    pub fn entered(&self, round: u32, table: u32) -> Option<&Entered> {
+    pub fn entered(&self, round: u32, table: u32) -> Option<&EnteredResult> {
         self.entered.get(round, table)
     }
 
@@ -287,14 +287,14 @@ impl Seating {
         let of_pairing = |game: &&PairedGame| game.place() == (Some(round), Some(table));
         let games = self.seats.values().flat_map(|seat| &seat.games);
         let game = counting(games.filter(of_pairing))?;
-        let has = |seat: &Seat| seat.games.iter().any(|other| core::ptr::eq(other, game));
+        let has = |seat: &SeatedBoard| seat.games.iter().any(|other| core::ptr::eq(other, game));
         let (board, _) = self.seats.iter().find(|(_, seat)| has(seat))?;
         Some((board, game))
     }
 
     /// What the pairing of a table in a round may be given to a board for; `None`: nothing, while another game is played
     /// on it, or if the pairing's game was played elsewhere.
-    fn place_of(&self, board: &str, seat: &Seat, (round, table): (u32, u32)) -> Option<For> {
+    fn place_of(&self, board: &str, seat: &SeatedBoard, (round, table): (u32, u32)) -> Option<For> {
         if let Some((of_board, game)) = self.game_of(round, table).filter(|(_, game)| game.counts()) {
             return (of_board == board).then(|| For::Over(game.game().to_owned()));
         }
@@ -365,7 +365,7 @@ impl Seating {
     }
 }
 
-impl Seat {
+impl SeatedBoard {
     /// Takes in an event. Returns the round that somebody said begins.
     fn apply(&mut self, event: &Event) -> Option<u32> {
         match &event.kind {

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 /// A value that cannot be what it stands for.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub(super) enum Odd {
+pub(super) enum ImplausibleValue {
     #[error("{0:?} is not a FIDE id, which has 6 to 9 digits: correct it")]
     Id(String),
     #[error("{0:?} is a date, not a FIDE id: the columns of the export are mixed up")]
@@ -30,7 +30,7 @@ pub(super) fn known(text: &str) -> Option<&str> {
 }
 
 /// A FIDE id, with whether it is doubtful. Spreadsheets write numbers as in "4600000.0", people as in "4 600 000".
-pub(super) fn fide_id(text: &str) -> Result<Option<(u32, Option<Odd>)>, Odd> {
+pub(super) fn fide_id(text: &str) -> Result<Option<(u32, Option<ImplausibleValue>)>, ImplausibleValue> {
     let Some(text) = known(text) else {
         return Ok(None);
     };
@@ -40,15 +40,15 @@ pub(super) fn fide_id(text: &str) -> Result<Option<(u32, Option<Odd>)>, Odd> {
         return Ok(None);
     }
     if date(text).is_some() {
-        return Err(Odd::Date(text.to_owned()));
+        return Err(ImplausibleValue::Date(text.to_owned()));
     }
     let is_digits = bare.bytes().all(|byte| byte.is_ascii_digit());
     match bare.parse() {
         Ok(id) if is_digits && (6..=9).contains(&bare.len()) => {
-            let doubt = is_day(bare).then(|| Odd::IdOrDate(text.to_owned()));
+            let doubt = is_day(bare).then(|| ImplausibleValue::IdOrDate(text.to_owned()));
             Ok(Some((id, doubt)))
         }
-        _ => Err(Odd::Id(text.to_owned())),
+        _ => Err(ImplausibleValue::Id(text.to_owned())),
     }
 }
 
@@ -63,7 +63,7 @@ fn is_day(digits: &str) -> bool {
 }
 
 /// A rating; 0 is none.
-pub(super) fn rating(text: &str) -> Result<Option<u16>, Odd> {
+pub(super) fn rating(text: &str) -> Result<Option<u16>, ImplausibleValue> {
     let Some(text) = known(text) else {
         return Ok(None);
     };
@@ -77,7 +77,7 @@ pub(super) fn rating(text: &str) -> Result<Option<u16>, Odd> {
     match bare.parse() {
         Ok(0) => Ok(None),
         Ok(rating @ 1..=3999) => Ok(Some(rating)),
-        _ => Err(Odd::Rating(text.to_owned())),
+        _ => Err(ImplausibleValue::Rating(text.to_owned())),
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) fn title(text: &str) -> Option<String> {
 }
 
 /// A result; forfeits are results as well. "*" and nothing are none.
-pub(super) fn result(text: &str) -> Result<Option<GameResult>, Odd> {
+pub(super) fn result(text: &str) -> Result<Option<GameResult>, ImplausibleValue> {
     let mut bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     for (from, to) in [
         ("½", "1/2"),
@@ -124,7 +124,7 @@ pub(super) fn result(text: &str) -> Result<Option<GameResult>, Odd> {
         "0-0" | "0F-0" | "---" | "--" => GameResult::BothLose,
         "1/2-0" => GameResult::HalfForWhite,
         "0-1/2" => GameResult::HalfForBlack,
-        _ => return Err(Odd::Result(text.trim().to_owned())),
+        _ => return Err(ImplausibleValue::Result(text.trim().to_owned())),
     }))
 }
 
@@ -154,11 +154,11 @@ pub(super) fn day(year: &str, month: &str, day: &str) -> Option<String> {
 }
 
 /// The numbers in a round's text: "3", "3.7", "3.2.1", "Round 3"; none where it says that nothing is known.
-pub(super) fn round(text: &str) -> Result<Vec<u32>, Odd> {
+pub(super) fn round(text: &str) -> Result<Vec<u32>, ImplausibleValue> {
     let Some(text) = known(text) else {
         return Ok(Vec::new());
     };
-    let odd = || Odd::Round(text.to_owned());
+    let odd = || ImplausibleValue::Round(text.to_owned());
     let words = text.trim_start_matches(|c: char| c.is_alphabetic() || c.is_whitespace() || c == '.');
     let words = words.trim_end_matches(['.', ' ']);
     let parts: Option<Vec<u32>> = words
@@ -178,14 +178,14 @@ pub(super) fn round(text: &str) -> Result<Vec<u32>, Odd> {
 }
 
 /// The numbers of a table's text: "7", "board-7", "T 7", or "2.1", a match and the board in it.
-pub(super) fn table(text: &str) -> Result<Vec<u32>, Odd> {
+pub(super) fn table(text: &str) -> Result<Vec<u32>, ImplausibleValue> {
     let Some(text) = known(text) else {
         return Ok(Vec::new());
     };
     let number = text.trim_start_matches(|c: char| !c.is_ascii_digit());
     match round(number) {
         Ok(numbers) if (1..=2).contains(&numbers.len()) => Ok(numbers),
-        _ => Err(Odd::Table(text.to_owned())),
+        _ => Err(ImplausibleValue::Table(text.to_owned())),
     }
 }
 
@@ -217,11 +217,14 @@ mod tests {
             assert_eq!(fide_id(text), Ok(id.map(|id| (id, None))), "{text}");
         }
         for text in ["1989-04-12", "1989/04/12", "12.04.1989", "12/4/1989"] {
-            assert_eq!(fide_id(text), Err(Odd::Date(text.to_owned())));
+            assert_eq!(fide_id(text), Err(ImplausibleValue::Date(text.to_owned())));
         }
         assert_eq!(
             fide_id("19890412"),
-            Ok(Some((19_890_412, Some(Odd::IdOrDate("19890412".to_owned())))))
+            Ok(Some((
+                19_890_412,
+                Some(ImplausibleValue::IdOrDate("19890412".to_owned()))
+            )))
         );
         for text in [
             "12345",
@@ -231,7 +234,7 @@ mod tests {
             "4.6e6",
             "+4600000",
         ] {
-            assert_eq!(fide_id(text), Err(Odd::Id(text.to_owned())));
+            assert_eq!(fide_id(text), Err(ImplausibleValue::Id(text.to_owned())));
         }
     }
 

@@ -12,10 +12,10 @@ use super::files::PairingFiles;
 use super::{Doubt, ReadError, Tournament, read};
 
 /// What came of reading the files.
-pub(crate) type Read = Result<(Tournament, Vec<Doubt>), ReadError>;
+pub(crate) type ReadOutcome = Result<(Tournament, Vec<Doubt>), ReadError>;
 
 /// A file and what it is like without reading it; `None`: it is not there.
-type Stamp = (PathBuf, Option<(SystemTime, u64)>);
+type FileStamp = (PathBuf, Option<(SystemTime, u64)>);
 
 /// How often it is looked whether the files have changed.
 const LOOK: Duration = Duration::from_secs(2);
@@ -27,7 +27,7 @@ const TOLD: usize = 5;
 /// # Errors
 ///
 /// When the thread cannot be started.
-pub(crate) fn start(files: PairingFiles) -> io::Result<Option<mpsc::Receiver<Read>>> {
+pub(crate) fn start(files: PairingFiles) -> io::Result<Option<mpsc::Receiver<ReadOutcome>>> {
     if files.are_none() {
         return Ok(None);
     }
@@ -38,7 +38,7 @@ pub(crate) fn start(files: PairingFiles) -> io::Result<Option<mpsc::Receiver<Rea
 }
 
 /// What the files say now; never, where there are none. May be dropped and called again.
-pub(crate) async fn next(receiver: &mut Option<mpsc::Receiver<Read>>) -> Read {
+pub(crate) async fn next(receiver: &mut Option<mpsc::Receiver<ReadOutcome>>) -> ReadOutcome {
     if let Some(receiver) = receiver
         && let Some(read) = receiver.recv().await
     {
@@ -48,7 +48,7 @@ pub(crate) async fn next(receiver: &mut Option<mpsc::Receiver<Read>>) -> Read {
 }
 
 /// Logs what the files say. Returns the pairings that hold from now on; `None`: those before.
-pub(crate) fn told(read: Read) -> Option<Arc<Tournament>> {
+pub(crate) fn told(read: ReadOutcome) -> Option<Arc<Tournament>> {
     let (tournament, doubts) = match read {
         Ok(read) => read,
         Err(error) => {
@@ -72,13 +72,13 @@ pub(crate) fn told(read: Read) -> Option<Arc<Tournament>> {
 }
 
 /// Reads the files, and again when they have changed and are not being written any more. Ends when nobody listens.
-fn watch(files: &PairingFiles, sender: &mpsc::Sender<Read>) {
+fn watch(files: &PairingFiles, sender: &mpsc::Sender<ReadOutcome>) {
     let stamp = |path: PathBuf| {
         let known = std::fs::metadata(&path).ok();
         let known = known.and_then(|known| Some((known.modified().ok()?, known.len())));
         (path, known)
     };
-    let stamps = || -> Vec<Stamp> { files.all().into_iter().map(stamp).collect() };
+    let stamps = || -> Vec<FileStamp> { files.all().into_iter().map(stamp).collect() };
     let (mut done, mut before) = (None, stamps());
     while !sender.is_closed() {
         let now = stamps();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::tz::TimeZone;
 use kiebitz::config::Config;
 use kiebitz::journal::{Journal, Run};
-use kiebitz::restart::{self, Alone, CUT_OFF, Given, Sources};
+use kiebitz::restart::{self, Alone, CUT_OFF, KnownSeqs, Sources};
 use kiebitz_game::events::Event;
 use kiebitz_game::hall::{Hall, LineId, Names};
 use kiebitz_hardware::capture::{Content, Direction, LineMode};
@@ -64,7 +64,7 @@ impl Watcher {
 
     /// Starts as `kiebitz run` does.
     pub(crate) fn start(&mut self, now: Timestamp) {
-        let (recordings, numbers) = (self.recordings(), Given::default());
+        let (recordings, numbers) = (self.recordings(), KnownSeqs::default());
         let records = self.config.recorder.enabled;
         let mut recorder = records.then(|| {
             Recorder::new(RecorderSettings {
@@ -214,7 +214,7 @@ fn sources<'s>(
     journal: &'s Journal,
     recordings: Option<&'s Path>,
     config: &'s Config,
-    numbers: &'s Given,
+    numbers: &'s KnownSeqs,
 ) -> Sources<'s> {
     Sources {
         journal,

@@ -7,7 +7,7 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Role, Square};
 
 use super::in_one_scan;
-use super::standing::Standing;
+use super::standing::BoardComparison;
 use crate::events::SensorChange;
 use crate::position::{difference, outcome_of_kings};
 
@@ -22,7 +22,7 @@ pub(crate) struct Astray {
     pub(crate) grace: Duration,
 }
 
-impl Standing<'_> {
+impl BoardComparison<'_> {
     /// What is displaced among `fresh`, squares that differ and are not known to be displaced.
     pub(crate) fn displaced(&self, fresh: Bitboard) -> Option<Astray> {
         if fresh.is_empty() || fresh.count() > MAX_SQUARES {

@@ -4,7 +4,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Move, Rank, Role, Square};
 
-use super::standing::Standing;
+use super::standing::BoardComparison;
 use super::trace::Trace;
 use super::{Acts, in_one_scan};
 use crate::position::{Instead, State, difference};
@@ -97,7 +97,7 @@ impl Acts {
     }
 }
 
-impl Standing<'_> {
+impl BoardComparison<'_> {
     /// What a player has on the board instead of a legal move, where it explains all that differs.
     pub(crate) fn irregular(&self) -> Option<Irregular> {
         let act = self.read(self.differs()).or_else(|| self.castled_behind_rook())?;

@@ -4,14 +4,14 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color, Square};
 
-use super::standing::Standing;
+use super::standing::BoardComparison;
 use crate::events::Ply;
 use crate::position::State;
 
 /// So many of the last positions are asked whether a move was legal there.
 const MAX_PLIES_BACK: usize = 8;
 
-impl Standing<'_> {
+impl BoardComparison<'_> {
     /// The squares of pieces that seem to have been played before the last ply, before the clock was last pressed at that
     /// time, or before a move that the other player has made since, and stand elsewhere in the line. `plies` are those of
     /// the line, and `start` is where it began.

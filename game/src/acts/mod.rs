@@ -3,7 +3,7 @@
 //!
 //! The watchers ask for such acts, and the Laws say what they mean. What the squares have shown is read here and nowhere
 //! after: an act is told once it is sure enough for somebody to be told of it. What happened on the way to a ply is asked
-//! of its [`Turn`], and what stands on the board in the place of what the line of play leads to of its [`Standing`].
+//! of its [`Turn`], and what stands on the board in the place of what the line of play leads to of its [`BoardComparison`].
 
 mod castled;
 mod displaced;
@@ -28,7 +28,7 @@ use crate::tracker::Snapshot;
 pub(crate) use displaced::Astray;
 pub(crate) use irregular::{Irregular, Kind};
 pub(crate) use promoted::Exchanged;
-pub(crate) use standing::{Last, Standing};
+pub(crate) use standing::{BoardComparison, Last};
 pub(crate) use touched::{How, Touched};
 use trace::Trace;
 pub(crate) use turn::Turn;
@@ -39,14 +39,14 @@ pub(crate) struct Acts {
     trace: Trace,
     /// Squares whose pieces are not read, and taken to stand there all the same.
     unseen: Bitboard,
-    sight: Sight,
+    visibility: Visibility,
     /// Of a board that reports changes only when it is polled: until when it is known what happened.
     polled_until: Option<Timestamp>,
 }
 
 /// Whether what the squares show can be compared with the line of play.
 #[derive(Debug)]
-struct Sight {
+struct Visibility {
     /// The board was away, or its memory was read, and what it shows has not been explained since.
     blind: bool,
     /// When the board was last away: only a dump after this shows all squares.
@@ -54,7 +54,7 @@ struct Sight {
     dumped_at: Timestamp,
 }
 
-impl Default for Sight {
+impl Default for Visibility {
     fn default() -> Self {
         let never = Timestamp::from_micros(0);
         Self {
@@ -86,8 +86,8 @@ impl Acts {
     pub(crate) fn see(&mut self, now: Timestamp, snapshot: &Snapshot) {
         self.trace.update(now, snapshot);
         self.unseen = snapshot.unseen;
-        self.sight.dumped_at = snapshot.dumped_at;
-        self.sight.blind |= !snapshot.watched;
+        self.visibility.dumped_at = snapshot.dumped_at;
+        self.visibility.blind |= !snapshot.watched;
         // The rest of its answer follows.
         let last = snapshot.changes.last().map(|change| change.when.at);
         self.polled_until = self.polled_until.map(|until| last.unwrap_or(until));
@@ -109,31 +109,31 @@ impl Acts {
     }
 
     /// The board went away.
-    pub(crate) fn lose_sight(&mut self, now: Timestamp) {
-        self.sight.blind = true;
-        self.sight.away_at = now;
+    pub(crate) fn lose_visibility(&mut self, now: Timestamp) {
+        self.visibility.blind = true;
+        self.visibility.away_at = now;
     }
 
     /// A line of play begins with what the board shows.
-    pub(crate) fn regain_sight(&mut self) {
-        self.sight.blind = false;
+    pub(crate) fn regain_visibility(&mut self) {
+        self.visibility.blind = false;
     }
 
     /// The board shows the line's last position: it can be trusted again after a gap.
     pub(crate) fn trust_again(&mut self, tip: Option<&State>) {
-        if self.sight.blind && self.is_whole() && tip.is_some_and(|tip| self.shows(tip.board())) {
-            self.sight.blind = false;
+        if self.visibility.blind && self.is_whole() && tip.is_some_and(|tip| self.shows(tip.board())) {
+            self.visibility.blind = false;
         }
     }
 
     /// Whether the board was away, or its memory was read, and what it shows has not been explained since.
     pub(crate) fn is_blind(&self) -> bool {
-        self.sight.blind
+        self.visibility.blind
     }
 
     /// Whether a dump has shown every square since the board was away.
     pub(crate) fn is_whole(&self) -> bool {
-        self.sight.dumped_at > self.sight.away_at
+        self.visibility.dumped_at > self.visibility.away_at
     }
 
     /// Whether so many squares are misread that one which is empty for a moment says little.

@@ -10,7 +10,7 @@ use crate::position::{State, difference};
 
 /// The board beside the last position of the line of play.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Standing<'a> {
+pub(crate) struct BoardComparison<'a> {
     pub(super) trace: &'a Trace,
     pub(super) tip: &'a State,
     pub(super) last: Option<Last<'a>>,
@@ -34,8 +34,8 @@ impl Acts {
         tip: &'a State,
         last: Option<Last<'a>>,
         aside: Bitboard,
-    ) -> Standing<'a> {
-        Standing {
+    ) -> BoardComparison<'a> {
+        BoardComparison {
             trace: &self.trace,
             tip,
             last,
@@ -44,7 +44,7 @@ impl Acts {
     }
 }
 
-impl Standing<'_> {
+impl BoardComparison<'_> {
     /// The squares that do not show what the line leads to.
     pub(crate) fn differs(&self) -> Bitboard {
         self.differs_anywhere() & !self.aside

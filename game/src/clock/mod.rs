@@ -11,8 +11,8 @@ use kiebitz_protocol::{ClockTimes, SideTime};
 use shakmaty::{ByColor, Color};
 
 pub use face::{Clock, ClockFace, Flag};
-pub(crate) use reading::Reading;
-use reading::{Fit, Known, is_last, marks_turn, side_time};
+pub(crate) use reading::ClockReading;
+use reading::{Fit, TrustedReading, is_last, marks_turn, side_time};
 
 vocabulary! {
     "side of the clock"
@@ -62,7 +62,7 @@ pub(crate) struct ClockWatch {
     /// When it was stopped, or first read while stopped; `None` while it runs.
     stopped_since: Option<Timestamp>,
     /// The turn that the running side's time is ticking for.
-    turn: Option<Turn>,
+    turn: Option<TurnTime>,
     /// When either side last pressed.
     pressed_at: Option<Timestamp>,
     /// How many readings in a row have shown the lever in its position.
@@ -77,13 +77,13 @@ pub(crate) struct ClockWatch {
 #[derive(Debug, Clone, Copy)]
 struct Doubted {
     at: Timestamp,
-    reading: Reading,
+    reading: ClockReading,
     fit: Fit,
 }
 
 /// The time that one side's clock has been running since the other side's press.
 #[derive(Debug, Clone, Copy)]
-struct Turn {
+struct TurnTime {
     /// How long it had run before the clock was last stopped.
     ran: Duration,
     /// Since when it has been running; `None` while it is stopped.
@@ -121,7 +121,7 @@ impl ClockWatch {
     /// Takes in what the board says of its clock. Returns the readings that are to be believed now, in order, each with its
     /// time: one that contradicts what is known is kept back until the next one says the same. If the next one goes with
     /// what was known before, the one between was noise.
-    pub(crate) fn weigh(&mut self, at: Timestamp, reading: Reading) -> Vec<(Timestamp, Reading)> {
+    pub(crate) fn weigh(&mut self, at: Timestamp, reading: ClockReading) -> Vec<(Timestamp, ClockReading)> {
         let Some(known) = self.known() else {
             return vec![(at, reading)];
         };
@@ -163,14 +163,14 @@ impl ClockWatch {
     }
 
     /// Nothing has come since the reading that is doubted: it is to be believed. Returns it with its time.
-    pub(crate) fn proved(&mut self) -> Option<(Timestamp, Reading)> {
+    pub(crate) fn proved(&mut self) -> Option<(Timestamp, ClockReading)> {
         self.doubted.take().map(|doubted| (doubted.at, doubted.reading))
     }
 
     /// What is known of the clock; `None` without one.
-    fn known(&self) -> Option<Known> {
+    fn known(&self) -> Option<TrustedReading> {
         let (at, times) = self.last?;
-        Some(Known {
+        Some(TrustedReading {
             at,
             times,
             lever_rests: self.lever_seen >= 2,
@@ -245,7 +245,7 @@ impl ClockWatch {
             .turn
             .filter(|_| !another_turn)
             .map_or(Duration::ZERO, |turn| turn.ran);
-        self.turn = Some(Turn { ran, since: Some(at) });
+        self.turn = Some(TurnTime { ran, since: Some(at) });
         self.started_at = Some(at);
     }
 
@@ -420,7 +420,7 @@ impl ClockWatch {
     /// when the press was made.
     pub(crate) fn end_turn(&mut self, at: Timestamp, dated: bool) -> Option<Duration> {
         self.pressed_at = Some(at);
-        let next = Turn {
+        let next = TurnTime {
             ran: Duration::ZERO,
             since: Some(at),
         };
@@ -430,7 +430,7 @@ impl ClockWatch {
     }
 }
 
-impl Turn {
+impl TurnTime {
     fn so_far(&self, at: Timestamp) -> Duration {
         self.ran
             + self

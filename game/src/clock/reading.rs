@@ -10,7 +10,7 @@ use kiebitz_protocol::{ClockTimes, SideTime};
 use super::{Side, lever_side};
 
 /// What the board says of its clock; `None`: that there is none.
-pub(crate) type Reading = Option<ClockTimes>;
+pub(crate) type ClockReading = Option<ClockTimes>;
 
 /// How a reading goes with the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) enum Fit {
 
 /// A reading that is believed, and what is known with it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known {
+pub(super) struct TrustedReading {
     pub(super) at: Timestamp,
     pub(super) times: ClockTimes,
     /// The lever has been in its position for more than this reading. In the first one after a press the times may still
@@ -44,9 +44,9 @@ const MAX_LAG: Duration = CLOCK_REPORT_PERIOD.saturating_mul(2);
 /// Most seconds that a press adds to a time without a new period. A new period's time is believed when it is read again.
 const MAX_INCREMENT: u32 = 61;
 
-impl Known {
+impl TrustedReading {
     /// What is known once the next reading is believed; `None`: that there is no clock.
-    pub(super) fn then(&self, at: Timestamp, reading: Reading) -> Option<Self> {
+    pub(super) fn then(&self, at: Timestamp, reading: ClockReading) -> Option<Self> {
         let times = reading?;
         Some(Self {
             at,
@@ -63,7 +63,7 @@ impl Known {
     }
 
     /// How a reading that came in at `at` fits.
-    pub(super) fn fit(&self, at: Timestamp, reading: Reading) -> Fit {
+    pub(super) fn fit(&self, at: Timestamp, reading: ClockReading) -> Fit {
         let Some(now) = reading else {
             return Fit::Contradiction;
         };
@@ -120,7 +120,7 @@ pub(super) fn marks_turn(times: ClockTimes) -> bool {
 
 /// Whether nothing more is to be expected after a reading unless something happens: boards report the clock when it
 /// changes.
-pub(super) fn is_last(reading: Reading) -> bool {
+pub(super) fn is_last(reading: ClockReading) -> bool {
     reading.is_none_or(|times| !times.running || side_time(times, lever_side(times)).total_seconds() == 0)
 }
 

@@ -7,7 +7,7 @@ use crate::events::{Decision, rfc3339, time};
 
 /// A decision that stands in the way of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct StandingDecision {
     /// Who decided.
     pub by: String,
     /// When.
@@ -17,7 +17,7 @@ pub struct Standing {
     pub decision: String,
 }
 
-impl Standing {
+impl StandingDecision {
     /// The decision that a command of `by` would replace; `None` if there is none, or the command says that it replaces it.
     #[must_use]
     pub fn against(

@@ -20,7 +20,7 @@ use crate::clock::Side;
 use crate::events::{Action, EventKind, Players, ResumableGame, color};
 use crate::laws::{ClaimKind, ClaimRuling, Language};
 pub use announced::Announced;
-pub use decision::Standing;
+pub use decision::StandingDecision;
 pub use file::{CommandFile, Timed};
 pub use naming::{Change, FactsChange, Paired};
 pub use refusal::Refusal;
@@ -329,7 +329,7 @@ pub struct Answer {
     pub error: Option<String>,
     /// What another arbiter has decided, if that is why nothing was done: `replace` takes its place.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub standing: Option<Box<Standing>>,
+    pub standing: Option<Box<StandingDecision>>,
     /// Whether the journal has the command and all that it led to.
     #[serde(default = "kept", skip_serializing_if = "is_kept")]
     pub kept: bool,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::Standing;
+use super::StandingDecision;
 use crate::events::{EndReason, GameResult, time_text};
 use crate::laws::{self, Language};
 
@@ -144,16 +144,16 @@ pub enum Refusal {
         /// Its number.
         incident: u64,
         /// That decision.
-        standing: Standing,
+        standing: StandingDecision,
     },
     /// Another arbiter has set the result.
-    ResultDecided(Standing),
+    ResultDecided(StandingDecision),
     /// Another arbiter has entered a move that would be withdrawn.
     MoveEntered {
         /// Its ply.
         ply: u32,
         /// The move.
-        standing: Standing,
+        standing: StandingDecision,
     },
 }
 
@@ -170,7 +170,7 @@ impl Refusal {
 
     /// The decision of another arbiter that stands in the way; `None` if there is another reason.
     #[must_use]
-    pub const fn standing(&self) -> Option<&Standing> {
+    pub const fn standing(&self) -> Option<&StandingDecision> {
         match self {
             Self::IncidentDecided { standing, .. }
             | Self::ResultDecided(standing)
@@ -257,7 +257,7 @@ fn with(mut values: Values, placeholder: &'static str, value: impl Into<Value>) 
     values
 }
 
-fn decided(standing: &Standing) -> Values {
+fn decided(standing: &StandingDecision) -> Values {
     BTreeMap::from([
         ("by", standing.by.as_str().into()),
         ("at", time_text(standing.at).into()),

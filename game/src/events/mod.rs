@@ -33,7 +33,7 @@ pub use evidence::{Caution, Evidence, Grounds, Ply, Rival, SensorChange, Since};
 pub use incident::{Incident, Proof, SquareChange};
 use played::certain;
 pub use played::{Move, PlayerFacts, Players};
-pub use resumable::{Doubt, ResumableGame};
+pub use resumable::{DoubtfulPlies, ResumableGame};
 pub use time::time_text;
 pub use time::{rfc3339, rfc3339_option, some_time, time, time_or_null};
 pub use words::{

@@ -190,7 +190,7 @@ where
 
 /// The result of a pairing of which no board has a game, as an arbiter entered it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entered {
+pub struct EnteredResult {
     /// Who entered it, and when.
     pub decided: Decision,
     /// The result; [`GameResult::Unknown`] if the arbiter withdrew it.
@@ -204,7 +204,7 @@ pub struct Entered {
 /// The entries of one pairing may be on the streams of several boards. So the time decides which is the last, and the
 /// order in which the boards are read does not matter.
 #[derive(Debug, Default)]
-pub struct TableResults(BTreeMap<(u32, u32), Entered>);
+pub struct TableResults(BTreeMap<(u32, u32), EnteredResult>);
 
 impl TableResults {
     /// Takes in an event. Returns the round of a result that was entered.
@@ -225,7 +225,7 @@ impl TableResults {
                 by: by.clone(),
                 at: event.ts,
             };
-            let entered = Entered {
+            let entered = EnteredResult {
                 decided,
                 result,
                 reason,
@@ -237,7 +237,7 @@ impl TableResults {
 
     /// The result that stands for a pairing; `None` if none was entered, or it was withdrawn.
     #[must_use]
-    pub fn get(&self, round: u32, table: u32) -> Option<&Entered> {
+    pub fn get(&self, round: u32, table: u32) -> Option<&EnteredResult> {
         let entered = self.0.get(&(round, table));
         entered.filter(|entered| entered.result != GameResult::Unknown)
     }

@@ -19,14 +19,14 @@ pub struct ResumableGame {
     /// The time control that the arbiter has set during the game, if any.
     pub time_control: Option<String>,
     /// Plies that were found by reconstruction and that nothing had confirmed.
-    pub doubt: Option<Doubt>,
+    pub doubt: Option<DoubtfulPlies>,
     /// Whose clock did not run last, and its time in milliseconds, where it is known that no press came after that.
     pub halted: Option<(Color, u64)>,
 }
 
 /// Reconstructed plies, which later play may prove wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Doubt {
+pub struct DoubtfulPlies {
     /// When the gap began in which they were played.
     pub from: Timestamp,
     /// Number of the first of these plies.
@@ -35,7 +35,7 @@ pub struct Doubt {
     pub last: u32,
 }
 
-impl Doubt {
+impl DoubtfulPlies {
     /// Whether a ply with this number proves the line, once the board has shown exactly the state after it: one ply can
     /// fit by accident.
     pub(crate) fn is_dispelled_by(self, ply: u32) -> bool {
@@ -66,8 +66,8 @@ impl ResumableGame {
 }
 
 /// The plies that are in doubt after these events of a game.
-fn doubt(events: &[Event]) -> Option<Doubt> {
-    let mut doubt: Option<Doubt> = None;
+fn doubt(events: &[Event]) -> Option<DoubtfulPlies> {
+    let mut doubt: Option<DoubtfulPlies> = None;
     // The plies found over a gap are published together with its recovery.
     let mut inferred = None;
     for event in events {
@@ -83,7 +83,7 @@ fn doubt(events: &[Event]) -> Option<Doubt> {
                 if let Some((_, from)) = found {
                     let (first, last) = (doubt.map_or(ply, |doubt| doubt.first), ply);
                     let from = doubt.map_or(from, |doubt| doubt.from);
-                    doubt = Some(Doubt { from, first, last });
+                    doubt = Some(DoubtfulPlies { from, first, last });
                 }
                 doubt = doubt.filter(|doubt| !doubt.is_dispelled_by(ply));
             }

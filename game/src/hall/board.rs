@@ -32,7 +32,7 @@ pub struct Board {
     presence: Presence,
     tracker: Tracker,
     referee: Referee,
-    said: Vec<ExplainedEvent>,
+    pending_events: Vec<ExplainedEvent>,
     /// The board has been connected at least once.
     met: bool,
     heard: Option<Timestamp>,
@@ -60,7 +60,7 @@ impl Board {
             presence: Presence::new(),
             tracker,
             referee: Referee::new(name, regulations),
-            said: Vec::new(),
+            pending_events: Vec::new(),
             met: false,
             heard: None,
             forgotten: false,
@@ -159,7 +159,7 @@ impl Board {
     pub(super) fn set_clock(&mut self, now: Timestamp, steps: &Steps, by_ms: i64) {
         self.follow(steps);
         if self.presence.is_connected() {
-            self.say_now(now, EventKind::TimeSet { by_ms });
+            self.emit_now(now, EventKind::TimeSet { by_ms });
         }
     }
 
@@ -299,13 +299,13 @@ impl Board {
         if let Some(event) = presence {
             self.forgotten &= !self.presence.is_connected();
             let event = self.oriented(event);
-            self.say_now(observed.at, event);
+            self.emit_now(observed.at, event);
         }
         if self.presence.is_connected() {
             self.met = true;
             for mut explained in core::mem::take(&mut self.early) {
                 explained.event.ts = observed.at;
-                self.say(explained);
+                self.emit(explained);
             }
         }
         self.rule();
@@ -334,7 +334,7 @@ impl Board {
         let about = command.game().and_then(|id| self.referee.game_with(id));
         let game = about.or_else(|| self.referee.game());
         let game = game.map(|game| game.id.as_str());
-        self.say(ExplainedEvent::new(now, &self.name, game, event));
+        self.emit(ExplainedEvent::new(now, &self.name, game, event));
         if let Ok(checked) = checked {
             self.forgotten |= command.order == Order::Forget;
             if let Some(given) = self.referee.given(&checked) {
@@ -404,7 +404,7 @@ impl Board {
 
     /// Takes the events since the last call, in order.
     pub fn take_events(&mut self) -> Vec<ExplainedEvent> {
-        std::mem::take(&mut self.said)
+        std::mem::take(&mut self.pending_events)
     }
 
     fn rule(&mut self) {
@@ -416,7 +416,7 @@ impl Board {
             if self.is_early(&explained.event.kind) {
                 self.early.push(explained);
             } else {
-                self.say(explained);
+                self.emit(explained);
             }
         }
     }
@@ -432,13 +432,13 @@ impl Board {
     }
 
     /// Publishes an event that does not come from the referee.
-    fn say_now(&mut self, now: Timestamp, kind: EventKind) {
+    fn emit_now(&mut self, now: Timestamp, kind: EventKind) {
         let game = self.referee.game().map(|game| game.id.as_str());
-        self.say(ExplainedEvent::new(now, &self.name, game, kind));
+        self.emit(ExplainedEvent::new(now, &self.name, game, kind));
     }
 
     /// Publishes an event: it gets its number, and the times of the computer's clock.
-    fn say(&mut self, mut explained: ExplainedEvent) {
+    fn emit(&mut self, mut explained: ExplainedEvent) {
         self.seq = self.jumps.get(&self.seq).copied().unwrap_or(self.seq) + 1;
         let then = |at: Timestamp| self.steps.then(at);
         let event = &mut explained.event;
@@ -450,7 +450,7 @@ impl Board {
         if let Some(ply) = &mut explained.ply {
             ply.date(then);
         }
-        self.said.push(explained);
+        self.pending_events.push(explained);
     }
 
     fn oriented(&self, mut event: EventKind) -> EventKind {

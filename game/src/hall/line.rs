@@ -10,12 +10,12 @@ use kiebitz_protocol::BusAddress;
 pub(super) struct HallLine {
     pub(super) port: String,
     pub(super) line: Line,
-    pub(super) seats: BTreeMap<Place, Seat>,
+    pub(super) places: BTreeMap<Place, LinePlace>,
 }
 
 /// A place on a line, and the board there.
 #[derive(Debug, Default)]
-pub(super) struct Seat {
+pub(super) struct LinePlace {
     /// The board there, once it is known which.
     pub(super) board: Option<String>,
     pub(super) identity: Identity,
@@ -32,18 +32,18 @@ impl HallLine {
         Self {
             port: port.to_owned(),
             line,
-            seats: BTreeMap::new(),
+            places: BTreeMap::new(),
         }
     }
 
     /// Whether a board is on this line.
     pub(super) fn has(&self, board: &str) -> bool {
-        let mut seats = self.seats.values();
-        seats.any(|seat| seat.board.as_deref() == Some(board))
+        let mut places = self.places.values();
+        places.any(|line_place| line_place.board.as_deref() == Some(board))
     }
 }
 
-impl Seat {
+impl LinePlace {
     /// Keeps what was observed before it is known which board is there.
     pub(super) fn hear(&mut self, observed: Observed) {
         match &observed.observation {

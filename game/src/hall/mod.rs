@@ -45,7 +45,7 @@ pub struct Hall {
     names: Names,
     model: &'static Model,
     /// The numbers after which boards that are new begin to count.
-    numbers: Numbers,
+    numbers: LastSeqs,
     /// Numbers that boards leave out, by name: after the event with the first number the one after the second follows.
     jumps: BTreeMap<String, BTreeMap<u64, u64>>,
     steps: Steps,
@@ -72,7 +72,7 @@ pub struct Hall {
 
 /// The numbers of events that were given before, by boards that the hall has not met.
 #[derive(Debug, Clone, Default)]
-pub struct Numbers {
+pub struct LastSeqs {
     /// By name.
     pub boards: BTreeMap<String, u64>,
     /// Of any other board.
@@ -87,7 +87,7 @@ impl Hall {
             stream: stream.to_owned(),
             names,
             model: &Model::FITTED,
-            numbers: Numbers::default(),
+            numbers: LastSeqs::default(),
             jumps: BTreeMap::new(),
             steps: Steps::default(),
             clock_set: None,
@@ -112,7 +112,7 @@ impl Hall {
     }
 
     /// Boards that are met for the first time begin to count after these numbers.
-    pub fn begin_after(&mut self, numbers: Numbers) {
+    pub fn begin_after(&mut self, numbers: LastSeqs) {
         self.numbers = numbers;
     }
 

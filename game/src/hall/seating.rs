@@ -2,7 +2,7 @@
 
 use kiebitz_hardware::{Observation, Place};
 
-use super::line::{Seat, identity_at};
+use super::line::{LinePlace, identity_at};
 use super::{Board, Hall, LineId, Names};
 
 impl Hall {
@@ -11,19 +11,23 @@ impl Hall {
         while let Some(seated) = self.lines.get_mut(&id)
             && let Some((place, observed)) = seated.line.poll_observation()
         {
-            let seat = seated.seats.entry(place).or_default();
-            if let Some(board) = seat.board.as_ref().and_then(|name| self.boards.get_mut(name)) {
+            let line_place = seated.places.entry(place).or_default();
+            if let Some(board) = line_place
+                .board
+                .as_ref()
+                .and_then(|name| self.boards.get_mut(name))
+            {
                 board.observe(&observed);
                 let name = board.name().to_owned();
                 if matches!(observed.observation, Observation::Closed { .. }) {
                     // Another board may come in its place.
-                    *seat = Seat::default();
+                    *line_place = LinePlace::default();
                 }
                 self.heard(&name);
                 continue;
             }
             let shown = matches!(observed.observation, Observation::Board { .. });
-            seat.hear(observed);
+            line_place.hear(observed);
             // A board identifies itself before it sends its placement; on a bus its address identifies it.
             if shown || self.names.known_beforehand(&seated.port) || matches!(place, Place::At(_)) {
                 self.introduce(id, place);
@@ -34,12 +38,16 @@ impl Hall {
     /// Finds out which board is at a place, and hands it what was observed so far.
     fn introduce(&mut self, id: LineId, place: Place) {
         let Some(line) = self.lines.get(&id) else { return };
-        let Some(seat) = line.seats.get(&place).filter(|seat| !seat.heard.is_empty()) else {
+        let Some(line_place) = line
+            .places
+            .get(&place)
+            .filter(|line_place| !line_place.heard.is_empty())
+        else {
             return;
         };
         let port = line.port.clone();
         let own = match place {
-            Place::Alone => self.names.of(&seat.identity, &port, false),
+            Place::Alone => self.names.of(&line_place.identity, &port, false),
             // Its address identifies it.
             Place::At(address) => self.names.of(&identity_at(address), &port, true),
         };
@@ -52,15 +60,15 @@ impl Hall {
             return;
         };
         board.sit(&port);
-        let seat = self
+        let line_place = self
             .lines
             .get_mut(&id)
-            .and_then(|line| line.seats.get_mut(&place));
-        let Some(seat) = seat else { return };
-        for observed in seat.heard.drain(..) {
+            .and_then(|line| line.places.get_mut(&place));
+        let Some(line_place) = line_place else { return };
+        for observed in line_place.heard.drain(..) {
             board.observe(&observed);
         }
-        seat.board = Some(name.clone());
+        line_place.board = Some(name.clone());
         self.own_names.insert(name.clone(), own);
         let others: Vec<String> = self.namesakes(&name).map(str::to_owned).collect();
         self.heard(&name);

@@ -130,9 +130,9 @@ fn clock_is_published_after_its_board() {
 #[test]
 fn boards_that_are_new_count_from_where_a_damaged_journal_was_given_up() {
     let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
-    world.hall.begin_after(Numbers {
+    world.hall.begin_after(LastSeqs {
         others: 1_789_000_000_123,
-        ..Numbers::default()
+        ..LastSeqs::default()
     });
     world.pass(Duration::from_secs(10));
     let said = world.hall.take_events();
@@ -142,7 +142,7 @@ fn boards_that_are_new_count_from_where_a_damaged_journal_was_given_up() {
 #[test]
 fn games_of_boards_whose_numbers_alone_are_known_get_no_id_twice() {
     let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
-    let name = Numbers {
+    let name = LastSeqs {
         boards: BTreeMap::from([("00042".to_owned(), 4711)]),
         others: 0,
     };

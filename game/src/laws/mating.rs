@@ -46,11 +46,11 @@ mod tests;
 use shakmaty::{Chess, Color, Move, MoveList, Position};
 
 use mobility::Mobility;
-use search::{Outcome, Search};
+use search::{MateSearch, Outcome};
 
 /// What is known about a side's mating.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum MatingAnswer {
     /// It can: these legal moves, played by both, end in its mating.
     Can {
         /// From the position asked about; empty when it is mate already.
@@ -96,9 +96,9 @@ impl Reason {
 
 /// An answer and what it cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct MatingFinding {
     /// What is known.
-    pub answer: Answer,
+    pub answer: MatingAnswer,
     /// Moves played in the search.
     pub nodes: u64,
 }
@@ -106,10 +106,10 @@ pub struct Finding {
 /// Whether `side` could mate from here by any sequence of legal moves by both.
 ///
 /// `budget` bounds the moves the search plays (a node is a move played). A million takes about a second and ten
-/// million at most 180 MB; with fewer positions kept than that the answer is [`Answer::Undetermined`].
-pub fn can_mate(position: &Chess, side: Color, budget: u64) -> Finding {
+/// million at most 180 MB; with fewer positions kept than that the answer is [`MatingAnswer::Undetermined`].
+pub fn can_mate(position: &Chess, side: Color, budget: u64) -> MatingFinding {
     if let Some(answer) = at_once(position, side, &position.legal_moves()) {
-        return Finding { answer, nodes: 0 };
+        return MatingFinding { answer, nodes: 0 };
     }
     let mut hunt = Hunt {
         position,
@@ -120,24 +120,24 @@ pub fn can_mate(position: &Chess, side: Color, budget: u64) -> Finding {
     let answer = hunt
         .sprint()
         .or_else(|| hunt.run())
-        .unwrap_or(Answer::Undetermined);
-    Finding {
+        .unwrap_or(MatingAnswer::Undetermined);
+    MatingFinding {
         answer,
         nodes: hunt.nodes,
     }
 }
 
 /// Whether the game is over, or the material too little.
-fn at_once(position: &Chess, side: Color, moves: &MoveList) -> Option<Answer> {
+fn at_once(position: &Chess, side: Color, moves: &MoveList) -> Option<MatingAnswer> {
     if moves.is_empty() {
         let mated = position.is_check() && position.turn() != side;
         return Some(if mated {
-            Answer::Can { line: Vec::new() }
+            MatingAnswer::Can { line: Vec::new() }
         } else {
-            Answer::Cannot { why: Reason::Over }
+            MatingAnswer::Cannot { why: Reason::Over }
         });
     }
-    material::too_little(position.board(), side).then_some(Answer::Cannot {
+    material::too_little(position.board(), side).then_some(MatingAnswer::Cannot {
         why: Reason::Material,
     })
 }
@@ -168,7 +168,7 @@ struct Hunt<'a> {
 
 impl Hunt<'_> {
     /// The straight run, and where it ends short of the mate, the search from there.
-    fn sprint(&mut self) -> Option<Answer> {
+    fn sprint(&mut self) -> Option<MatingAnswer> {
         if self.budget == 0 {
             return None;
         }
@@ -187,15 +187,15 @@ impl Hunt<'_> {
             };
             let found = rest.run();
             self.nodes += rest.nodes;
-            let Some(Answer::Can { line: more }) = found else {
+            let Some(MatingAnswer::Can { line: more }) = found else {
                 return None;
             };
             line.extend(more);
         }
-        Some(Answer::Can { line })
+        Some(MatingAnswer::Can { line })
     }
 
-    fn run(&mut self) -> Option<Answer> {
+    fn run(&mut self) -> Option<MatingAnswer> {
         let (position, side) = (self.position, self.side);
         let strip = move |position: &Chess| cost::strip(position, side);
         let corner = move |position: &Chess| cost::corner(position, side);
@@ -208,10 +208,10 @@ impl Hunt<'_> {
         }
         let mobility = Mobility::new(position);
         if !nets::conceivable(&mobility, side) {
-            return Some(Answer::Cannot { why: Reason::Walls });
+            return Some(MatingAnswer::Cannot { why: Reason::Walls });
         }
         if !nets::conceivable(&Mobility::with_kings(position, side), side) {
-            return Some(Answer::Cannot { why: Reason::Kings });
+            return Some(MatingAnswer::Cannot { why: Reason::Kings });
         }
         // In open positions proofs on the way cost more than they save.
         for (idea, share) in [(&corner as Idea<'_>, FIRST), (&strip, SECOND)] {
@@ -247,7 +247,7 @@ impl Hunt<'_> {
     }
 
     /// Tries the mates that are known of bishops and knights, where the loser has one piece at most.
-    fn corner_plans(&mut self) -> Option<Answer> {
+    fn corner_plans(&mut self) -> Option<MatingAnswer> {
         let (board, side) = (self.position.board(), self.side);
         let strong = board.by_color(side) & (board.pawns() | board.rooks_and_queens());
         if strong.any() || board.by_color(side.other()).count() > 2 {
@@ -262,17 +262,17 @@ impl Hunt<'_> {
     }
 
     /// One search with at most this share of the nodes that are left.
-    fn search(&mut self, cost: Idea<'_>, proves: bool, share: u64) -> Option<Answer> {
+    fn search(&mut self, cost: Idea<'_>, proves: bool, share: u64) -> Option<MatingAnswer> {
         let left = self.budget.saturating_sub(self.nodes);
         if left == 0 {
             return None;
         }
-        let mut search = Search::new(self.side, cost, proves);
+        let mut search = MateSearch::new(self.side, cost, proves);
         let outcome = search.run(self.position, share.min(left));
         self.nodes += search.nodes;
         match outcome {
-            Outcome::Mate(line) => Some(Answer::Can { line }),
-            Outcome::Exhausted => Some(Answer::Cannot {
+            Outcome::Mate(line) => Some(MatingAnswer::Can { line }),
+            Outcome::Exhausted => Some(MatingAnswer::Cannot {
                 why: Reason::Exhausted,
             }),
             Outcome::Spent => None,
@@ -289,9 +289,9 @@ impl Hunt<'_> {
 pub fn has_mating_material(position: &Chess, side: Color, budget: u64) -> Option<bool> {
     let board = position.board();
     let line = match can_mate(position, side, budget).answer {
-        Answer::Can { line } => line,
-        Answer::Cannot { .. } => return Some(false),
-        Answer::Undetermined => return None,
+        MatingAnswer::Can { line } => line,
+        MatingAnswer::Cannot { .. } => return Some(false),
+        MatingAnswer::Undetermined => return None,
     };
     if material::is_ample(board, side) {
         return Some(true);
@@ -325,7 +325,7 @@ fn mated_next(position: &Chess) -> bool {
 pub fn quick(position: &Chess, side: Color) -> Option<bool> {
     let moves = position.legal_moves();
     if let Some(answer) = at_once(position, side, &moves) {
-        return Some(matches!(answer, Answer::Can { .. }));
+        return Some(matches!(answer, MatingAnswer::Can { .. }));
     }
     if sprint::mates(position, side) {
         return Some(true);

@@ -38,7 +38,9 @@ pub use rules::{Rules, TwoFlags};
 pub use situation::{
     Broken, ClockReadings, DrawnStart, Fault, IncidentKind, Situation, Stage, Touch, TwoPieces, WhyStopped,
 };
-pub use table::{ClaimCost, Fivefold, FlagCall, Penalty, Pressed, Quickplay, SeventyFive, Standing};
+pub use table::{
+    ClaimCost, Fivefold, FlagCall, IllegalPositionRemedy, Penalty, PressWithoutMove, Quickplay, SeventyFive,
+};
 pub use time_control::{Bonus, InvalidTimeControl, Period, Reached, TimeControl};
 
 #[cfg(test)]

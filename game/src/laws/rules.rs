@@ -5,7 +5,10 @@ use shakmaty::{ByColor, Color};
 use super::articles::{self, Topic};
 use super::edition::{Edition, Mode, Play};
 use super::points::{OpenPoints, Penalties1997, ReversedLimit};
-use super::table::{self, ClaimCost, Fivefold, FlagCall, Penalty, Pressed, Quickplay, SeventyFive, Standing};
+use super::table::{
+    self, ClaimCost, Fivefold, FlagCall, IllegalPositionRemedy, Penalty, PressWithoutMove, Quickplay,
+    SeventyFive,
+};
 
 /// The rules at a board: an edition of the Laws, the mode of play with its supervision, and the points left open.
 ///
@@ -113,7 +116,7 @@ impl Rules {
 
     /// What is done with an illegal position that was not put right in time (2023: A.5.4).
     #[must_use]
-    pub fn illegal_position(&self) -> Standing {
+    pub fn illegal_position(&self) -> IllegalPositionRemedy {
         table::illegal_position(self.edition, self.play())
     }
 
@@ -145,7 +148,7 @@ impl Rules {
 
     /// How pressing the clock without a move is treated (2023: 7.5.3).
     #[must_use]
-    pub fn pressed_without_move(&self) -> Pressed {
+    pub fn pressed_without_move(&self) -> PressWithoutMove {
         table::pressed_without_move(self.edition)
     }
 

@@ -41,7 +41,7 @@ pub enum Penalty {
 
 /// How pressing the clock without a move is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Pressed {
+pub enum PressWithoutMove {
     /// There is no rule on it.
     NoRule,
     /// Something the arbiter may punish.
@@ -83,7 +83,7 @@ pub enum FlagCall {
 
 /// What is done with an illegal position that was not put right in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum IllegalPositionRemedy {
     /// Go back to the last legal position.
     GoBack,
     /// The arbiter intervenes if possible.
@@ -116,7 +116,7 @@ pub enum Quickplay {
 
 /// Pressing the clock while the opponent has yet to put displaced pieces back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Press {
+pub(super) enum DisplacedPress {
     /// It is a right.
     Allowed,
     /// There is no rule.
@@ -125,10 +125,10 @@ pub(super) enum Press {
     Offence,
 }
 
-type Since<T> = &'static [(Edition, T)];
+type ByEdition<T> = &'static [(Edition, T)];
 
 /// The rule of an edition; its rows begin with the oldest one.
-fn since<T: Copy>(first: T, changes: Since<T>, edition: Edition) -> T {
+fn since<T: Copy>(first: T, changes: ByEdition<T>, edition: Edition) -> T {
     let change = changes.iter().rfind(|(since, _)| *since <= edition);
     change.map_or(first, |(_, rule)| *rule)
 }
@@ -194,8 +194,8 @@ pub(super) fn penalty_on_request(edition: Edition, play: Play) -> bool {
 }
 
 /// What is done with an illegal position that was not put right in time.
-pub(super) fn illegal_position(edition: Edition, play: Play) -> Standing {
-    use Standing::{GoBack, Intervene, Leave, WaitThenDraw};
+pub(super) fn illegal_position(edition: Edition, play: Play) -> IllegalPositionRemedy {
+    use IllegalPositionRemedy::{GoBack, Intervene, Leave, WaitThenDraw};
     match play {
         S | Rs => GoBack,
         Ru => since(
@@ -214,19 +214,25 @@ pub(super) fn becomes_queen(edition: Edition) -> bool {
 }
 
 /// How pressing the clock without a move is treated.
-pub(super) fn pressed_without_move(edition: Edition) -> Pressed {
+pub(super) fn pressed_without_move(edition: Edition) -> PressWithoutMove {
     since(
-        Pressed::NoRule,
-        &[(Fide2014, Pressed::Discretion), (Fide2017, Pressed::AsIllegal)],
+        PressWithoutMove::NoRule,
+        &[
+            (Fide2014, PressWithoutMove::Discretion),
+            (Fide2017, PressWithoutMove::AsIllegal),
+        ],
         edition,
     )
 }
 
 /// Pressing the clock while the opponent has yet to put displaced pieces back.
-pub(super) fn press_while_displaced(edition: Edition) -> Press {
+pub(super) fn press_while_displaced(edition: Edition) -> DisplacedPress {
     since(
-        Press::Allowed,
-        &[(Fide2009, Press::Silent), (Fide2017, Press::Offence)],
+        DisplacedPress::Allowed,
+        &[
+            (Fide2009, DisplacedPress::Silent),
+            (Fide2017, DisplacedPress::Offence),
+        ],
         edition,
     )
 }
@@ -412,7 +418,7 @@ pub(super) fn default_minutes(edition: Edition) -> Option<u32> {
 /// The mode of a game in which a player has `seconds` for sixty moves.
 pub(super) fn mode(edition: Edition, seconds: u64) -> Mode {
     // From which second on it is rapid, and from which one standard: 1997 counts a whole hour to rapid.
-    const CHANGES: Since<(u64, u64)> = &[(Fide2009, (900, 3600)), (Fide2014, (601, 3600))];
+    const CHANGES: ByEdition<(u64, u64)> = &[(Fide2009, (900, 3600)), (Fide2014, (601, 3600))];
     let (rapid, standard) = since((900, 3601), CHANGES, edition);
     match seconds {
         _ if seconds >= standard => Mode::Standard,

@@ -7,7 +7,7 @@ use super::state::State;
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum FoundLines {
     /// Exactly one line.
     Only(Vec<Move>),
     /// The same moves in more than one order; this is one of them.
@@ -18,7 +18,7 @@ pub(crate) enum Found {
     Nothing,
 }
 
-impl Found {
+impl FoundLines {
     /// The same lines with a move before them.
     pub(crate) fn preceded_by(mut self, first: Move) -> Self {
         if let Self::Only(line) | Self::AnyOrder(line) = &mut self {
@@ -33,8 +33,14 @@ impl Found {
 ///
 /// Every move must leave or reach a square on which the target differs. Lines in which a piece wanders off and comes back
 /// are not credible.
-pub(crate) fn between(start: &State, target: &Board, within: Bitboard, plies: usize, budget: usize) -> Found {
-    let mut search = Search {
+pub(crate) fn between(
+    start: &State,
+    target: &Board,
+    within: Bitboard,
+    plies: usize,
+    budget: usize,
+) -> FoundLines {
+    let mut search = LineSearch {
         target,
         within,
         left: budget,
@@ -45,14 +51,14 @@ pub(crate) fn between(start: &State, target: &Board, within: Bitboard, plies: us
     };
     search.deepen(start, plies);
     match search.found {
-        _ if search.several || search.left == 0 => Found::Several,
-        Some(line) if search.orders > 1 => Found::AnyOrder(line),
-        Some(line) => Found::Only(line),
-        None => Found::Nothing,
+        _ if search.several || search.left == 0 => FoundLines::Several,
+        Some(line) if search.orders > 1 => FoundLines::AnyOrder(line),
+        Some(line) => FoundLines::Only(line),
+        None => FoundLines::Nothing,
     }
 }
 
-struct Search<'a> {
+struct LineSearch<'a> {
     target: &'a Board,
     within: Bitboard,
     /// How many more positions may be visited.
@@ -67,7 +73,7 @@ struct Search<'a> {
     line: Vec<Move>,
 }
 
-impl Search<'_> {
+impl LineSearch<'_> {
     fn deepen(&mut self, state: &State, plies: usize) {
         let differs = difference(state.board(), self.target);
         if plies == 0 {
@@ -136,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    fn searched(fen: &str, target: &str) -> Found {
+    fn searched(fen: &str, target: &str) -> FoundLines {
         let position: Chess = fen
             .parse::<Fen>()
             .expect("a FEN")
@@ -146,8 +152,8 @@ mod tests {
         let target = Board::from_ascii_board_fen(target.as_bytes()).expect("a placement");
         (1..=8)
             .map(|plies| between(&start, &target, Bitboard::FULL, plies, 4000))
-            .find(|found| *found != Found::Nothing)
-            .unwrap_or(Found::Nothing)
+            .find(|found| *found != FoundLines::Nothing)
+            .unwrap_or(FoundLines::Nothing)
     }
 
     const KINGS_AND_PAWNS: &str = "4k3/p6p/8/8/8/8/P6P/4K3 w - - 0 1";
@@ -155,21 +161,21 @@ mod tests {
     #[test]
     fn a_single_line_is_found() {
         let found = searched(KINGS_AND_PAWNS, "4k3/7p/8/p7/8/7P/P7/4K3");
-        assert!(matches!(found, Found::Only(line) if line.len() == 2));
+        assert!(matches!(found, FoundLines::Only(line) if line.len() == 2));
     }
 
     #[test]
     fn moves_that_fit_in_any_order_are_found_as_such() {
         let found = searched(KINGS_AND_PAWNS, "4k3/p7/7p/3P4/8/7P/8/4K3");
-        assert_eq!(found, Found::Nothing, "a pawn does not change files");
+        assert_eq!(found, FoundLines::Nothing, "a pawn does not change files");
         let found = searched(KINGS_AND_PAWNS, "4k3/8/p6p/8/8/P6P/8/4K3");
-        assert!(matches!(found, Found::AnyOrder(line) if line.len() == 4));
+        assert!(matches!(found, FoundLines::AnyOrder(line) if line.len() == 4));
     }
 
     #[test]
     fn different_moves_to_one_placement_are_several() {
         // The white king has more than one way to its square.
         let found = searched("k7/8/8/8/8/8/P7/K7 w - - 0 1", "8/k7/8/8/P7/K7/8/8");
-        assert_eq!(found, Found::Several);
+        assert_eq!(found, FoundLines::Several);
     }
 }

@@ -321,7 +321,7 @@ mod tests {
     fn kings_that_are_put_away_after_the_result_are_no_moves() {
         let mut table = Table::new(Edition::Fide2023);
         table.plays("e4 e5").passes(5).shows(WHITE_WINS);
-        table.guesses("Ke2", false);
+        table.infers("Ke2", false);
         let published = &table.referee.game.as_ref().expect("a game").published;
         assert_eq!(published.len(), 2);
     }

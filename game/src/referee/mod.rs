@@ -513,7 +513,7 @@ impl Referee {
             if let Some(game) = &mut self.game {
                 game.shown_at.get_or_insert(now);
             }
-            self.tell_early_draw(now);
+            self.report_early_draw(now);
         }
     }
 

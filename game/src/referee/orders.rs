@@ -16,7 +16,7 @@ use super::{OpenGame, Referee, Verdict};
 use crate::clock::Side;
 use crate::command::{
     Annotate, AssignGame, CloseIncident, CorrectMoves, EndGame, NewGame, Order, Refusal, SetPlayers,
-    SetPosition, SetTimeControl, Standing, StartRound,
+    SetPosition, SetTimeControl, StandingDecision, StartRound,
 };
 use crate::events::pairing::PAIRINGS;
 use crate::events::{EndReason, GameResult, Players, color, time_text};
@@ -24,7 +24,7 @@ use crate::laws::{InvalidTimeControl, Regulations, Situation, TimeControl, answe
 use crate::position::State;
 use crate::tracker::Given;
 use claims::Ruled;
-use moves::Moves;
+use moves::CorrectedMoves;
 
 /// A command that can be carried out, and its effect.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ enum Effect {
     Forfeit(Verdict),
     GoOn,
     Position(State),
-    Moves(WhichGame, Moves),
+    Moves(WhichGame, CorrectedMoves),
     Incident(CloseIncident),
     Note(WhichGame, String),
     Start(State, Option<Players>),
@@ -271,7 +271,7 @@ impl Referee {
             .rposition(|stood| stood.board() == state.board() && stood.turn() == state.turn());
         Ok(match stood {
             Some(stay) => {
-                let moves = Moves {
+                let moves = CorrectedMoves {
                     stay,
                     entered: Vec::new(),
                     position: line.get(stay).cloned(),
@@ -308,7 +308,7 @@ impl Referee {
             return Ok(());
         };
         let text = decided.text.as_deref().unwrap_or_default();
-        match Standing::against(Some(&decided.decision), by, replace, text) {
+        match StandingDecision::against(Some(&decided.decision), by, replace, text) {
             Some(standing) => Err(Refusal::IncidentDecided { incident, standing }),
             None => Ok(()),
         }

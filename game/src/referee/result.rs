@@ -8,7 +8,7 @@ use shakmaty::{Chess, Color};
 use super::watch::News;
 use super::{OpenGame, Referee};
 use crate::events::{EndReason, GameResult, color};
-use crate::laws::mating::{self, Answer, Reason};
+use crate::laws::mating::{self, MatingAnswer, Reason};
 use crate::laws::{Regulations, Rules, Topic, answer};
 
 /// Nodes for whether a side can still mate, asked again and again during play: they take at most two milliseconds, ten
@@ -20,9 +20,9 @@ pub(super) const MAX_NODES_FOR_RESULT: u64 = 100_000;
 /// Whether `side` can mate by any sequence of legal moves; `None`: `nodes` did not suffice to find out.
 pub(super) fn can_mate(position: &Chess, side: Color, nodes: u64) -> Option<bool> {
     mating::quick(position, side).or_else(|| match mating::can_mate(position, side, nodes).answer {
-        Answer::Can { .. } => Some(true),
-        Answer::Cannot { .. } => Some(false),
-        Answer::Undetermined => None,
+        MatingAnswer::Can { .. } => Some(true),
+        MatingAnswer::Cannot { .. } => Some(false),
+        MatingAnswer::Undetermined => None,
     })
 }
 
@@ -37,7 +37,7 @@ pub(super) fn may_win(position: &Chess, side: Color, rules: &Rules, nodes: u64) 
 
 /// A result as the Laws have it, with a note where that is not as it was entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entered {
+pub(super) struct AdjustedResult {
     pub(super) result: GameResult,
     pub(super) note: Option<String>,
 }
@@ -49,7 +49,7 @@ impl Referee {
     }
 
     /// A draw that is shown on the board before the event allows players to agree to one is told (2023: Art. 9.1.1).
-    pub(super) fn tell_early_draw(&mut self, now: Timestamp) {
+    pub(super) fn report_early_draw(&mut self, now: Timestamp) {
         let limit = self.regulations.no_draw_before_move;
         let shown = self.game.as_ref().zip(limit).filter(|(game, _)| {
             let verdict = game.verdict.as_ref();
@@ -108,8 +108,8 @@ impl OpenGame {
         result: GameResult,
         reason: EndReason,
         regulations: &Regulations,
-    ) -> Entered {
-        let as_entered = Entered { result, note: None };
+    ) -> AdjustedResult {
+        let as_entered = AdjustedResult { result, note: None };
         let rules = &regulations.rules;
         let Some(winner) = result.winner() else {
             return as_entered;
@@ -162,7 +162,7 @@ impl OpenGame {
         if let Some(why) = doubt.why {
             values.insert("why".to_owned(), why.name().into());
         }
-        Entered {
+        AdjustedResult {
             result: if doubt.certain { GameResult::Draw } else { result },
             note: Some(answer(regulations.language, doubt.answer, &values)),
         }
@@ -187,9 +187,9 @@ fn doubt(position: &Chess, winner: Color, rules: &Rules) -> Option<Doubt> {
         };
     }
     match mating::can_mate(position, winner, MAX_NODES_FOR_RESULT).answer {
-        Answer::Can { .. } => None,
-        Answer::Cannot { why } => doubt("no_mate", true, Some(why)),
-        Answer::Undetermined => doubt("unknown_mate", false, None),
+        MatingAnswer::Can { .. } => None,
+        MatingAnswer::Cannot { why } => doubt("no_mate", true, Some(why)),
+        MatingAnswer::Undetermined => doubt("unknown_mate", false, None),
     }
 }
 

@@ -8,7 +8,7 @@ use shakmaty::{Board, CastlingMode, Color, Role};
 use super::Verdict;
 use crate::clock::Side;
 use crate::events::record::{GameRecord, MoveRecord};
-use crate::events::{Doubt, Evidence, Players, Ply, ResumableGame};
+use crate::events::{DoubtfulPlies, Evidence, Players, Ply, ResumableGame};
 use crate::laws::TimeControl;
 use crate::position::{Orientation, State, Variant};
 use crate::tracker::Start;
@@ -41,7 +41,7 @@ pub(crate) struct Resumed {
     /// The time control that the arbiter set during the game.
     pub time_control: Option<TimeControl>,
     /// Plies that were reconstructed and not confirmed yet.
-    pub doubt: Option<Doubt>,
+    pub doubt: Option<DoubtfulPlies>,
     /// Whose clock did not run last, and its time in milliseconds, if that is known.
     pub halted: Option<(Color, u64)>,
     /// What stood at the end of the game before it, if that is known.

@@ -8,7 +8,7 @@ mod arithmetic;
 mod book;
 mod castling;
 mod claims;
-mod desk;
+mod context;
 mod displaced;
 mod early;
 mod fault;
@@ -41,7 +41,7 @@ use crate::laws::{IncidentKind, Situation};
 use crate::model::Model;
 use crate::tracker::Snapshot;
 use book::{Book, Closing, Offences, Report, ResumedIncident};
-use desk::Desk;
+use context::Context;
 pub(super) use news::News;
 pub(super) use status::GameStatus;
 
@@ -63,14 +63,14 @@ pub(super) struct Watch {
     /// An arbiter has said of this game that the players have each other's pieces.
     reversed: bool,
     wake: Option<Timestamp>,
-    setup: setup::Setup,
+    setup: setup::StartWatch,
     faults: faults::Faults,
     unseen: unseen::Unseen,
-    late: late::Late,
+    late: late::LateStarts,
     jolts: jolts::Jolts,
     lost: lost::Lost,
     displaced: displaced::Displaced,
-    moves: moves::Moves,
+    moves: moves::IrregularMoves,
     press: press::Presses,
     touch: touch::Touches,
     castling: castling::Castlings,
@@ -252,7 +252,7 @@ impl Watch {
             self.book
                 .close(now, number, ClosedBy::Arbiter, IncidentEnd::Decided);
         }
-        self.moves = moves::Moves::default();
+        self.moves = moves::IrregularMoves::default();
         self.jolts = jolts::Jolts::default();
         self.lost = lost::Lost::default();
         self.displaced = displaced::Displaced::default();
@@ -288,7 +288,7 @@ impl Watch {
             }
             News::Clock(ClockChange::Disconnected) => self.face = None,
             News::Away => {
-                self.acts.lose_sight(game.now);
+                self.acts.lose_visibility(game.now);
             }
             News::Reversed(moves) => {
                 self.reversed = true;
@@ -336,7 +336,7 @@ impl Watch {
             News::Started => {
                 self.offences = Offences::default();
                 self.game_since = self.book.last();
-                self.acts.regain_sight();
+                self.acts.regain_visibility();
                 self.book.close_all_but(game.now, &OUTLAST_A_GAME);
             }
             _ => {}
@@ -352,7 +352,7 @@ impl Watch {
 
     /// Passes what is new to every watcher.
     fn pass_on(&mut self, game: &GameStatus<'_>, news: &News) {
-        let mut desk = Desk {
+        let mut context = Context {
             game,
             acts: &self.acts,
             book: &mut self.book,
@@ -363,32 +363,32 @@ impl Watch {
             unproved: false,
             pressed_times: self.pressed_times,
         };
-        self.setup.handle(&mut desk, news);
-        self.faults.handle(&mut desk, news);
-        self.unseen.handle(&mut desk, news);
-        self.late.handle(&mut desk, news);
-        desk.set_aside = self.faults.squares();
-        self.jolts.handle(&mut desk, news);
-        desk.set_aside |= self.jolts.squares(&desk);
-        self.lost.handle(&mut desk, news);
-        desk.lost = self.lost.is_open();
-        desk.may_be_lost = self.lost.is_suspected() || desk.rests_on_a_guess();
-        desk.unproved = self.lost.is_unproved(desk.game.line);
+        self.setup.handle(&mut context, news);
+        self.faults.handle(&mut context, news);
+        self.unseen.handle(&mut context, news);
+        self.late.handle(&mut context, news);
+        context.set_aside = self.faults.squares();
+        self.jolts.handle(&mut context, news);
+        context.set_aside |= self.jolts.squares(&context);
+        self.lost.handle(&mut context, news);
+        context.lost = self.lost.is_open();
+        context.may_be_lost = self.lost.is_suspected() || context.rests_on_inference();
+        context.unproved = self.lost.is_unproved(context.game.line);
         let accounted = self.jolts.reported() | self.lost.reported();
-        self.displaced.leave(&mut desk, accounted);
-        self.displaced.handle(&mut desk, news, &self.moves);
-        desk.set_aside |= self.displaced.squares();
-        self.moves.handle(&mut desk, news);
-        self.press.handle(&mut desk, news, &self.moves);
+        self.displaced.leave(&mut context, accounted);
+        self.displaced.handle(&mut context, news, &self.moves);
+        context.set_aside |= self.displaced.squares();
+        self.moves.handle(&mut context, news);
+        self.press.handle(&mut context, news, &self.moves);
         let displaced = self.displaced.squares();
-        self.touch.handle(&mut desk, news, &self.moves, displaced);
-        self.castling.handle(&mut desk, news);
-        self.hands.handle(&mut desk, news);
-        self.promotion.handle(&mut desk, news);
-        self.early.handle(&mut desk, news);
-        self.times.handle(&mut desk, news);
-        self.arithmetic.handle(&mut desk, news);
-        self.positions.handle(&mut desk, news);
+        self.touch.handle(&mut context, news, &self.moves, displaced);
+        self.castling.handle(&mut context, news);
+        self.hands.handle(&mut context, news);
+        self.promotion.handle(&mut context, news);
+        self.early.handle(&mut context, news);
+        self.times.handle(&mut context, news);
+        self.arithmetic.handle(&mut context, news);
+        self.positions.handle(&mut context, news);
     }
 
     fn deadline(&self) -> Option<Timestamp> {

@@ -173,7 +173,7 @@ impl Tree {
     pub(super) fn withdrawals(&self, announced: &[NodeId]) -> Vec<Cost> {
         let model = self.model();
         let regular = !announced.iter().any(|id| self.node(*id).is_irregular());
-        let price = |at: usize| {
+        let cost = |at: usize| {
             let ply = self.node(announced[at]);
             // In a record, which has no times, a piece that goes on may have been on its way all the time.
             let on_its_way = ply.landed.recorded
@@ -183,7 +183,7 @@ impl Tree {
             // Where it stood for long, no hand was on its piece. What is no move may be put right later.
             let left = ply.stood >= model.patience && !ply.landed.recorded && regular;
             let done = ply.completed || left;
-            let price = match (ply.clear && done && !on_its_way, ply.guessed) {
+            let cost = match (ply.clear && done && !on_its_way, ply.ambiguous) {
                 (true, _) => model.unlikely,
                 // One ply fewer does not make another guess better.
                 (_, true) => model.ply,
@@ -193,11 +193,11 @@ impl Tree {
             let after = announced.get(at + 1).and_then(|reply| self.node(*reply).back);
             let in_order = ply.back.zip(after);
             let played_on = in_order.is_some_and(|(own, reply)| own + ONE_SCAN_APART < reply);
-            price + usize::from(played_on) * model.unlikely
+            cost + usize::from(played_on) * model.unlikely
         };
         let mut withdrawals = vec![0; announced.len() + 1];
         for at in (0..announced.len()).rev() {
-            withdrawals[at] = withdrawals[at + 1] + price(at);
+            withdrawals[at] = withdrawals[at + 1] + cost(at);
         }
         withdrawals
     }
@@ -251,10 +251,10 @@ impl Tree {
     }
 
     /// Whether a ply, or one before it, was told although others were as credible, and they still are.
-    pub(super) fn is_guess(&self, id: NodeId) -> bool {
+    pub(super) fn is_ambiguous_line(&self, id: NodeId) -> bool {
         let path = self.path(id);
-        let mut guessed = path.into_iter().filter(|ply| self.node(*ply).guessed);
-        guessed.any(|ply| self.is_ambiguous(ply, self.best()))
+        let mut ambiguous = path.into_iter().filter(|ply| self.node(*ply).ambiguous);
+        ambiguous.any(|ply| self.is_ambiguous(ply, self.best()))
     }
 
     /// Whether the way to a node leads through another, or ends there.

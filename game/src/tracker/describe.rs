@@ -13,7 +13,7 @@ impl Tracker {
     /// The ply of a node as it is announced now, with its evidence; where others are as credible, it is noted as a guess.
     pub(super) fn describe(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) -> Option<Ply> {
         let tree = &mut self.line.as_mut()?.tree;
-        tree.node_mut(id).guessed = tree.is_ambiguous(id, tree.best());
+        tree.node_mut(id).ambiguous = tree.is_ambiguous(id, tree.best());
         let tree = self.tree()?;
         let node = tree.node(id);
         let parent = tree.node(node.parent?);
@@ -49,7 +49,7 @@ impl Tracker {
                 .playback
                 .filter(|playback| playback.recovered)
                 .map_or_else(|| node.since.min(now), |playback| playback.known_at),
-            inferred: node.inferred || node.guessed || self.recovering(),
+            inferred: node.inferred || node.ambiguous || self.recovering(),
             recovered: self.recovering(),
             any_order: node.any_order,
             clock: self.face_now(),

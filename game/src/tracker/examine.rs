@@ -16,7 +16,7 @@
 //!
 //! # Doubt
 //!
-//! An inferred line can fit by accident, so it is in `Doubt` until two plies after it have led to positions that the
+//! An inferred line can fit by accident, so it is in `DoubtfulPlies` until two plies after it have led to positions that the
 //! board showed exactly, the second one begun after the first stood. Until then nothing is announced after it while
 //! something speaks against it: a piece stands where no ply put one, a player moves while another of their pieces is
 //! missing, or the plies after it are unusual. If that lasts for **rest**, or over several plies, the line is withdrawn
@@ -28,14 +28,14 @@ use shakmaty::{Bitboard, Color, Move};
 use super::Tracker;
 use super::finding::Finding;
 use super::hearing::Hearing;
-use super::node::{Node, NodeId, Played, Standing};
+use super::node::{Node, NodeId, Played, PlyStatus};
 use super::tree::Tree;
-use crate::events::{CorrectionReason, Doubt, Recovery};
+use crate::events::{CorrectionReason, DoubtfulPlies, Recovery};
 use crate::model::{
     Cost, IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, REMEMBERED_PLIES, SEARCH_INTERVAL, SEVERAL,
 };
 use crate::position::State;
-use crate::position::lines::{self, Found};
+use crate::position::lines::{self, FoundLines};
 
 impl Tracker {
     /// Drops the doubt about a reconstructed line if later play has proved it.
@@ -47,7 +47,7 @@ impl Tracker {
             let before = tree.node(id).parent.map(|before| tree.node(before).landed.at);
             before.is_none_or(|landed| landed < tree.node(id).lifted_at)
         };
-        let proves = |id: NodeId, doubt: &Doubt| {
+        let proves = |id: NodeId, doubt: &DoubtfulPlies| {
             let node = tree.node(id);
             node.exact && doubt.is_dispelled_by(node.ply) && answers(id)
         };
@@ -92,7 +92,7 @@ impl Tracker {
     /// Returns whether it did.
     pub(super) fn refutes(&mut self, now: Timestamp, ply: u32, odds: i64) -> bool {
         let known = self.gap_since.is_none();
-        let is_doubted = |doubt: &mut Doubt| known && (doubt.first..=doubt.last).contains(&ply);
+        let is_doubted = |doubt: &mut DoubtfulPlies| known && (doubt.first..=doubt.last).contains(&ply);
         let Some(line) = &mut self.line else { return false };
         let Some(doubt) = line.doubt.take_if(is_doubted) else {
             return false;
@@ -200,13 +200,13 @@ impl Tracker {
         let Some(left) = (oldest..states.len() - 1).rev().find(restored) else {
             return false;
         };
-        let price = tree.withdrawals(&announced)[left.saturating_sub(passed)]
+        let cost = tree.withdrawals(&announced)[left.saturating_sub(passed)]
             + passed.saturating_sub(left) * model.unlikely;
         let unexplained = tree.node(tree.tip()).differs.count() * model.unexplained;
-        if price >= unexplained {
+        if cost >= unexplained {
             return false;
         }
-        let odds = unexplained as i64 - price as i64;
+        let odds = unexplained as i64 - cost as i64;
         // In a gap, the clock must agree, and what was pressed is not taken back. Where more was taken back than is left, the
         // pieces were set up again for a game that begins alike.
         let pressed = announced.iter().rposition(|id| tree.node(*id).completed);
@@ -227,7 +227,7 @@ impl Tracker {
         line.passed.truncate(left);
         line.tree = Tree::new(model, state, u32::try_from(left).unwrap_or(u32::MAX), now);
         line.tree.update(&self.sensors, now);
-        self.tell(now, CorrectionReason::Takeback, Some(odds));
+        self.announce_line(now, CorrectionReason::Takeback, Some(odds));
         true
     }
 
@@ -236,7 +236,7 @@ impl Tracker {
     fn went_on(&mut self, now: Timestamp, last: NodeId, plies: usize) -> bool {
         let Some(tree) = self.tree() else { return false };
         let node = tree.node(last);
-        let in_hand = self.gap_since.is_some() && !node.completed && node.standing == Standing::Announced;
+        let in_hand = self.gap_since.is_some() && !node.completed && node.standing == PlyStatus::Announced;
         let (Some(before), Played::Move(m)) = (node.parent.filter(|_| in_hand), node.played) else {
             return false;
         };
@@ -253,7 +253,7 @@ impl Tracker {
         let mut lines = others.into_iter().filter_map(|first| {
             let state = tree.node(before).state.after(first);
             let found = lines::between(&state, self.sensors.board(), Bitboard::FULL, plies - 1, budget);
-            (found != Found::Nothing).then(|| found.preceded_by(first))
+            (found != FoundLines::Nothing).then(|| found.preceded_by(first))
         });
         match (lines.next(), lines.next()) {
             (Some(found), None) => self.infer(now, before, plies, found),
@@ -274,7 +274,7 @@ impl Tracker {
             self.sensors.touched_since(node.landed.at)
         };
         let found = lines::between(&node.state, self.sensors.board(), within, plies, MAX_POSITIONS);
-        if found == Found::Nothing {
+        if found == FoundLines::Nothing {
             return false;
         }
         let infers = self.infer(now, from, plies, found);
@@ -286,11 +286,11 @@ impl Tracker {
     }
 
     /// Adds the plies that were found after `from` unless something speaks against them. Returns whether it did.
-    fn infer(&mut self, now: Timestamp, from: NodeId, plies: usize, found: Found) -> bool {
+    fn infer(&mut self, now: Timestamp, from: NodeId, plies: usize, found: FoundLines) -> bool {
         let (moves, any_order) = match found {
-            Found::Only(moves) => (moves, false),
-            Found::AnyOrder(moves) => (moves, true),
-            Found::Nothing | Found::Several => return false,
+            FoundLines::Only(moves) => (moves, false),
+            FoundLines::AnyOrder(moves) => (moves, true),
+            FoundLines::Nothing | FoundLines::Several => return false,
         };
         let Some(node) = self.tree().map(|tree| tree.node(from)) else {
             return false;
@@ -313,7 +313,7 @@ impl Tracker {
         let gap = self.gap_since;
         let Some(line) = &mut self.line else { return false };
         // A candidate from single moves is one of these moves, or wrong.
-        let candidate = |node: &Node| node.standing == Standing::Candidate;
+        let candidate = |node: &Node| node.standing == PlyStatus::Candidate;
         while let Some(other) = line.tree.find_after(from, candidate) {
             line.tree.remove(other);
         }
@@ -330,14 +330,17 @@ impl Tracker {
             node.any_order = any_order;
         }
         let last = line.tree.node(parent).ply;
-        let doubt = Doubt {
+        let doubt = DoubtfulPlies {
             from: gap.unwrap_or(since),
             first: line.tree.node(from).ply + 1,
             last,
         };
         line.lost = None;
         // A line reconstructed after one that is still in doubt is withdrawn with it.
-        line.doubt = Some(line.doubt.map_or(doubt, |before| Doubt { last, ..before }));
+        line.doubt = Some(
+            line.doubt
+                .map_or(doubt, |before| DoubtfulPlies { last, ..before }),
+        );
         self.close_gap(now, Recovery::Inferred);
         true
     }
@@ -359,7 +362,8 @@ impl Tracker {
         seen.any(|node| {
             (1..=moves.len()).any(|plies| {
                 self.turn_fits(now, node.state.turn(), plies)
-                    && lines::between(&node.state, board, Bitboard::FULL, plies, budget) != Found::Nothing
+                    && lines::between(&node.state, board, Bitboard::FULL, plies, budget)
+                        != FoundLines::Nothing
             })
         })
     }
@@ -370,7 +374,7 @@ impl Tracker {
         let Some(tree) = self.tree() else { return };
         let model = self.model;
         let announced = tree.path(tree.tip()).into_iter().rev();
-        let open = |id: &NodeId| tree.node(*id).standing != Standing::Confirmed;
+        let open = |id: &NodeId| tree.node(*id).standing != PlyStatus::Confirmed;
         let Some(first) = announced.take_while(open).last() else {
             return;
         };
@@ -381,8 +385,8 @@ impl Tracker {
         };
         let regular = matches!(node.played, Played::Move(_));
         let stood = regular && node.exact && from.saturating_duration_since(node.since) >= model.put_right;
-        let price = if stood { model.unlikely } else { model.withdrawn };
-        let odds = (usize::from(gone) * model.unexplained) as i64 - price as i64;
+        let cost = if stood { model.unlikely } else { model.withdrawn };
+        let odds = (usize::from(gone) * model.unexplained) as i64 - cost as i64;
         if odds > 0 {
             self.retract(now, first, CorrectionReason::Recovered, odds);
         }

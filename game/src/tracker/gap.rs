@@ -24,7 +24,7 @@ use kiebitz_protocol::{Dump, Element, Field};
 use super::Tracker;
 use super::finding::Finding;
 use super::hearing::{Hearing, Polled, Unheard};
-use super::late::Late;
+use super::late::LateReports;
 use super::playback::Playback;
 use super::rewind::Checkpoint;
 use super::sensors::Sensors;
@@ -158,7 +158,7 @@ impl Tracker {
     pub(super) fn memory_received(&mut self, now: Timestamp, elements: &[Element]) {
         // It holds what happened until it was requested.
         let requested_at = self.memory_requested_at.take();
-        self.late = requested_at.map(|since| Late::after_memory(since, now, self.model));
+        self.late = requested_at.map(|since| LateReports::after_memory(since, now, self.model));
         let until = requested_at.unwrap_or(now);
         let Some(unheard) = self.hearing.stop_waiting() else {
             self.take_up_from_memory(now, until, elements);
@@ -181,7 +181,7 @@ impl Tracker {
                 }
                 self.rewind();
                 self.recover_gap(now, until, unheard, missed, Recovery::Memory);
-                self.tell_held(now);
+                self.announce_held(now);
             }
             Some((_, missed)) => {
                 let by = match memory::begins_with_power(elements, missed) {

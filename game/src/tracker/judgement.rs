@@ -47,7 +47,7 @@ use shakmaty::{Bitboard, Color, Square};
 
 use super::Tracker;
 use super::examine::withdrawal_of;
-use super::node::{Node, NodeId, Played, Standing};
+use super::node::{Node, NodeId, Played, PlyStatus};
 use super::patience::can_take;
 use super::tree::Tree;
 use crate::events::{Caution, CompletedBy, CorrectionReason, Grounds, SettledBy};
@@ -109,17 +109,21 @@ impl Tracker {
         let tree = &line.tree;
         // After a gap, a single move that explains the board need not be the next ply: see examine().
         let announced = tree.path(tip);
-        let reading = tree.path(best);
-        let common = announced.iter().zip(&reading).take_while(|(a, b)| a == b).count();
+        let best_line = tree.path(best);
+        let common = announced
+            .iter()
+            .zip(&best_line)
+            .take_while(|(a, b)| a == b)
+            .count();
         let unknown = self.gap_since.is_some() || line.lost.is_some();
-        if unknown && !reading.iter().skip(common).any(|id| tree.node(*id).inferred) {
+        if unknown && !best_line.iter().skip(common).any(|id| tree.node(*id).inferred) {
             return false;
         }
         if common < announced.len() {
-            let (announced, instead) = (announced[common], reading.get(common).copied());
+            let (announced, instead) = (announced[common], best_line.get(common).copied());
             return self.reconsider(now, announced, instead, best);
         }
-        if let Some(next) = reading.get(common).copied() {
+        if let Some(next) = best_line.get(common).copied() {
             // A line that may be wrong has to explain what stands on the board before play goes on from it.
             let wrong = !tree.node(next).inferred && self.doubted().is_some();
             let ready = if wrong {
@@ -287,7 +291,7 @@ impl Tracker {
         // Where squares are unexplained, the pieces may be on their way home, and nearly any ply explains some of them.
         let Some(tree) = self.tree() else { return false };
         let number = tree.node(announced).ply;
-        let sure = tree.node(announced).standing == Standing::Confirmed;
+        let sure = tree.node(announced).standing == PlyStatus::Confirmed;
         let ends = tree.node(best).result.is_some();
         if !ends && self.unexplained() > if sure { 0 } else { IN_HANDS } {
             return false;
@@ -323,9 +327,9 @@ impl Tracker {
         };
         // What is withdrawn stays a candidate: the board may yet show that it was right.
         line.tree.withdraw(announced);
-        line.tree.node_mut(instead).standing = Standing::Announced;
-        self.note_untold(ply);
-        self.tell(now, reason, None);
+        line.tree.node_mut(instead).standing = PlyStatus::Announced;
+        self.note_unannounced(ply);
+        self.announce_line(now, reason, None);
         self.complete_if_pressed(now, instead, mover, lifted_at);
         true
     }
@@ -362,7 +366,7 @@ impl Tracker {
         if best == instead && !node.shown && !node.inferred {
             return None;
         }
-        let sure = tree.node(announced).standing == Standing::Confirmed;
+        let sure = tree.node(announced).standing == PlyStatus::Confirmed;
         // A line without that ply, which the board has shown exactly ply after ply, proves more than a quiet board.
         let exact = |id: &NodeId| *id >= instead && tree.node(*id).exact;
         let shown = tree.path(best).into_iter().filter(exact).count();
@@ -404,7 +408,7 @@ impl Tracker {
         let (mover, lifted_at) = (ply.color, ply.lifted_at);
         let Some(line) = &mut self.line else { return };
         let tree = &mut line.tree;
-        tree.node_mut(id).standing = Standing::Announced;
+        tree.node_mut(id).standing = PlyStatus::Announced;
         let hidden = tree.node(id).hidden;
         self.habits.note(tree.node(id), &self.sensors);
         let path = tree.path(id);
@@ -418,8 +422,8 @@ impl Tracker {
         if let Some(before) = before.filter(|_| !hidden) {
             self.confirm(now, before, SettledBy::Reply);
         }
-        self.note_untold(ply);
-        self.tell(now, CorrectionReason::Recovered, None);
+        self.note_unannounced(ply);
+        self.announce_line(now, CorrectionReason::Recovered, None);
         self.complete_if_pressed(now, id, mover, lifted_at);
     }
 
@@ -435,7 +439,7 @@ impl Tracker {
         let Some(tree) = self.tree() else { return false };
         let node = tree.node(tip);
         // Where reports may have been lost, its piece may have gone on: the next dump shows it.
-        if node.standing != Standing::Announced || self.may_miss_reports() {
+        if node.standing != PlyStatus::Announced || self.may_miss_reports() {
             return false;
         }
         // It was pressed so soon after it landed that its squares might still have changed.
@@ -475,9 +479,15 @@ impl Tracker {
             return false;
         }
         match line.tree.node(close).standing {
-            Standing::Confirmed => {}
+            PlyStatus::Confirmed => {}
             // It was a guess, or came after one, that later play has proved.
-            Standing::Announced if line.tree.path(close).iter().any(|id| line.tree.node(*id).guessed) => {
+            PlyStatus::Announced
+                if line
+                    .tree
+                    .path(close)
+                    .iter()
+                    .any(|id| line.tree.node(*id).ambiguous) =>
+            {
                 if !self.confirm(now, close, SettledBy::Reply) {
                     return false;
                 }

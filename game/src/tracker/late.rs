@@ -10,7 +10,7 @@ use crate::model::Model;
 
 /// Reports that come right after the memory. They were made while it was being sent.
 #[derive(Debug)]
-pub(super) struct Late {
+pub(super) struct LateReports {
     /// When the memory was requested.
     since: Timestamp,
     /// A report that comes before this counts as late.
@@ -22,7 +22,7 @@ pub(super) struct Late {
     reading: Option<(Timestamp, ClockTimes)>,
 }
 
-impl Late {
+impl LateReports {
     /// For a memory that was requested at `since` and came at `now`.
     pub(super) fn after_memory(since: Timestamp, now: Timestamp, model: &Model) -> Self {
         Self {

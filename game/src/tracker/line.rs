@@ -7,11 +7,11 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::ByColor;
 
 use super::Tracker;
+use super::announcements::Announcements;
 use super::hearing::Hearing;
 use super::rewind::Checkpoint;
-use super::telling::Telling;
 use super::tree::Tree;
-use crate::events::Doubt;
+use crate::events::DoubtfulPlies;
 use crate::position::State;
 
 /// A line of play from its start position, with all that is in doubt about it: none of that says anything about another.
@@ -21,7 +21,7 @@ pub(super) struct LineOfPlay {
     pub(super) passed: Vec<State>,
     pub(super) tree: Tree,
     /// What was told of it.
-    pub(super) telling: Telling,
+    pub(super) announcements: Announcements,
     /// When each side was last seen to press the clock.
     pub(super) pressed: ByColor<Option<Press>>,
     /// An arbiter has given its position, and the board does not show it yet.
@@ -31,7 +31,7 @@ pub(super) struct LineOfPlay {
     /// Many pieces slid at once and do not stand again as before.
     pub(super) jolted: bool,
     /// Reconstructed plies that nothing has confirmed yet.
-    pub(super) doubt: Option<Doubt>,
+    pub(super) doubt: Option<DoubtfulPlies>,
     /// What was known when it was last known to be right.
     pub(super) checkpoint: Option<Checkpoint>,
     /// How many searches for unobserved plies the quiet board has had; see [`examine`](Tracker::examine). More than there are:
@@ -53,7 +53,7 @@ impl LineOfPlay {
         let mut line = Self {
             passed,
             tree,
-            telling: Telling::default(),
+            announcements: Announcements::default(),
             pressed: ByColor::default(),
             awaited: false,
             lost: None,
@@ -62,7 +62,7 @@ impl LineOfPlay {
             checkpoint: None,
             examined: 0,
         };
-        line.telling.told = line.plies();
+        line.announcements.announced = line.plies();
         line
     }
 }

@@ -19,7 +19,7 @@
 //!    would withdraw. The line with the lowest cost is the best line.
 //! 4. `judgement` compares the best line with the announced one and decides what is due: announce the next ply, amend
 //!    or withdraw an announced one, confirm one, or wait.
-//! 5. `telling` compares what was announced with what now counts as played and reports the difference.
+//! 5. `announcements` compares what was announced with what now counts as played and reports the difference.
 //!
 //! A ply is first a candidate, then announced (`move.made`), then confirmed (`move.settled`). Costs decide which plies
 //! count as played. Presses, replies and resting times decide when a ply is announced and confirmed. All costs and
@@ -50,7 +50,7 @@
 //! | --- | --- |
 //! | what the board shows | `sensors`, `made` (when a ply was made), `motion` and `way` (how its piece travelled), `unread` (squares that show nothing) |
 //! | candidate lines | `tree`, `node`, `credible`, `irregular` (illegal play) |
-//! | when to announce | `judgement`, `patience`, `press`, `describe` (a ply with its evidence), `telling` |
+//! | when to announce | `judgement`, `patience`, `press`, `describe` (a ply with its evidence), `announcements` |
 //! | a line and what is in doubt about it | `line`, `examine` |
 //! | gaps and lost reports | `hearing`, `gap`, `rewind`, `late`, `playback`, `joining` |
 //! | signs that are not moves | `signals`, `jolt` |
@@ -62,6 +62,7 @@
 //! rests on, and the other lines with the log-odds against each. It also prints what confirmed or withdrew a ply, with
 //! log-odds.
 
+mod announcements;
 mod credible;
 mod describe;
 mod examine;
@@ -86,7 +87,6 @@ mod resume;
 mod rewind;
 mod sensors;
 mod signals;
-mod telling;
 mod tree;
 mod unread;
 mod way;
@@ -101,7 +101,7 @@ pub(crate) use finding::{Finding, Snapshot, Start};
 pub(crate) use given::Given;
 use hearing::{Hearing, Polled};
 use joining::Joining;
-use late::Late;
+use late::LateReports;
 use line::LineOfPlay;
 use motion::Habits;
 use node::put_in_the_centre;
@@ -109,7 +109,7 @@ use playback::Playback;
 use sensors::Sensors;
 use tree::Tree;
 
-use crate::clock::{Clock, ClockChange, ClockFace, ClockWatch, Reading, Side};
+use crate::clock::{Clock, ClockChange, ClockFace, ClockReading, ClockWatch, Side};
 use crate::events::{EndReason, Recovery};
 use crate::model::{IN_HANDS, Model};
 use crate::position::start::{self, Drawn};
@@ -141,7 +141,7 @@ pub(crate) struct Tracker {
     /// When the memory was requested; `None` once it has come.
     memory_requested_at: Option<Timestamp>,
     /// Reports that the board held back while it sent its memory.
-    late: Option<Late>,
+    late: Option<LateReports>,
     /// Of a board that reports changes only when it is polled: what is known of it.
     polled: Option<Polled>,
     /// The pieces that the last report of the squares had where they are not read.
@@ -248,7 +248,7 @@ impl Tracker {
     }
 
     /// Takes in what the board says of its clock.
-    fn clock_read(&mut self, now: Timestamp, reading: Reading) {
+    fn clock_read(&mut self, now: Timestamp, reading: ClockReading) {
         if reading.is_some_and(|times| self.is_late_reading(now, times)) {
             return;
         }
@@ -258,7 +258,7 @@ impl Tracker {
     }
 
     /// Takes in a reading of the clock that is to be believed, and that came in at `at`.
-    fn clock_shows(&mut self, now: Timestamp, at: Timestamp, reading: Reading) {
+    fn clock_shows(&mut self, now: Timestamp, at: Timestamp, reading: ClockReading) {
         let Some(times) = reading else {
             if self.clock.disconnected() {
                 self.announce(now, Finding::Clock(ClockChange::Disconnected));
@@ -509,7 +509,7 @@ impl Tracker {
         let began = tree.node(tree.root()).landed.at;
         self.gap_since = self.gap_since.or_else(|| lost.filter(|lost| *lost < began));
         self.close_gap(now, Recovery::Undecidable);
-        self.tell_held(now);
+        self.announce_held(now);
         self.follow(LineOfPlay::new(Vec::new(), tree));
         if !goes_on {
             self.clock.forget_sides();

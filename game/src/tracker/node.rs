@@ -44,7 +44,7 @@ pub(crate) struct Node {
     pub(super) result: Option<Cost>,
     /// The pieces that the sensors show where this state has none, and since when.
     pub(super) strangers: Vec<(Piece, Timestamp)>,
-    pub(crate) standing: Standing,
+    pub(crate) standing: PlyStatus,
     /// The longest time for which its squares showed it without a break.
     pub(crate) stood: Duration,
     /// Its squares never showed it: the reply came before they were scanned.
@@ -70,7 +70,7 @@ pub(crate) struct Node {
     /// An irregular move that a press speaks for. Without that it is a suspicion until it has a reply.
     pub(crate) backed: bool,
     /// Told although others were as credible.
-    pub(super) guessed: bool,
+    pub(super) ambiguous: bool,
     /// Reconstructed over a gap, not observed.
     pub(crate) inferred: bool,
     /// Reconstructed with other plies that may have been played in another order.
@@ -91,7 +91,7 @@ pub(crate) enum Played {
 
 /// How far a node's ply has come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Standing {
+pub(crate) enum PlyStatus {
     /// One reading among others.
     #[default]
     Candidate,

@@ -18,7 +18,7 @@ use shakmaty::Color;
 use super::Tracker;
 use super::finding::Finding;
 use super::line::Press;
-use super::node::{NodeId, Standing};
+use super::node::{NodeId, PlyStatus};
 use super::tree::Tree;
 use crate::clock::{ClockChange, SURE_VOTES, Side};
 use crate::events::{CompletedBy, SettledBy};
@@ -101,12 +101,12 @@ impl Tracker {
     fn credit_press(&mut self, now: Timestamp, color: Color, elapsed: Option<Duration>) {
         let Some(tree) = self.tree() else { return };
         // The press confirms what stands on the board, which may not be what was announced.
-        let (announced, reading) = (tree.path(tree.tip()), tree.path(tree.best()));
+        let (announced, best_line) = (tree.path(tree.tip()), tree.path(tree.best()));
         let own = announced
             .iter()
-            .rposition(|id| tree.node(*id).mover() == color && reading.contains(id));
+            .rposition(|id| tree.node(*id).mover() == color && best_line.contains(id));
         let own_is_last = own.is_some_and(|own| own + 1 == announced.len());
-        let unannounced = reading
+        let unannounced = best_line
             .get(announced.len())
             .map(|id| tree.node(*id))
             .filter(|node| node.mover() == color);
@@ -199,12 +199,12 @@ impl Tracker {
     /// Announces that a ply is beyond doubt, unless it is only a candidate or confirmed already. Returns whether it did.
     pub(super) fn confirm(&mut self, now: Timestamp, id: NodeId, by: SettledBy) -> bool {
         let Some(line) = &mut self.line else { return false };
-        if line.tree.node(id).standing != Standing::Announced || line.tree.is_guess(id) {
+        if line.tree.node(id).standing != PlyStatus::Announced || line.tree.is_ambiguous_line(id) {
             return false;
         }
         let odds = line.tree.rivals(id).first().map(|(_, against)| *against);
         let node = line.tree.node_mut(id);
-        node.standing = Standing::Confirmed;
+        node.standing = PlyStatus::Confirmed;
         let ply = node.ply;
         self.announce(now, Finding::Settled { ply, by, odds });
         true

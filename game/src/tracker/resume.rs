@@ -6,11 +6,11 @@ use shakmaty::Board;
 use super::Tracker;
 use super::finding::Start;
 use super::line::LineOfPlay;
-use super::node::{Played, Standing};
+use super::node::{Played, PlyStatus};
 use super::sensors::Sensors;
 use super::tree::Tree;
 use crate::clock::Side;
-use crate::events::{Doubt, Ply, Since};
+use crate::events::{DoubtfulPlies, Ply, Since};
 use crate::position::{Footprint, State, difference};
 
 impl Tracker {
@@ -22,7 +22,7 @@ impl Tracker {
         at: Timestamp,
         start: &'s Start,
         plies: impl IntoIterator<Item = (&'s Ply, bool)>,
-        doubt: Option<Doubt>,
+        doubt: Option<DoubtfulPlies>,
     ) {
         let plies: Vec<(&Ply, bool)> = plies.into_iter().collect();
         let confirmed = plies
@@ -54,9 +54,9 @@ impl Tracker {
             tip = tree.add(tip, played, ply.after.clone(), footprint, &before, at);
             let node = tree.node_mut(tip);
             node.standing = if *confirmed {
-                Standing::Confirmed
+                PlyStatus::Confirmed
             } else {
-                Standing::Announced
+                PlyStatus::Announced
             };
             node.inferred = ply.inferred;
             // The order in which they were told is all that is known of when they were made.

@@ -116,11 +116,11 @@ impl Tracker {
         // What was withdrawn since then is announced again where it was right after all. What was reconstructed, and play
         // has refuted, was not.
         let path = line.tree.path(line.tree.tip());
-        let told = line.telling.still_holds(&line.plies());
-        let untold = told
+        let told = line.announcements.still_holds(&line.plies());
+        let unannounced = told
             .checked_sub(line.passed.len())
             .and_then(|at| path.get(at).copied());
-        if let Some(withdrawn) = untold {
+        if let Some(withdrawn) = unannounced {
             if line.tree.node(withdrawn).inferred {
                 line.tree.remove(withdrawn);
             } else {
@@ -129,7 +129,7 @@ impl Tracker {
         }
         line.pressed = checkpoint.pressed;
         line.doubt = None;
-        line.telling.held = Some(self.findings.len());
+        line.announcements.held = Some(self.findings.len());
         self.gap_since = Some(checkpoint.at);
     }
 }

@@ -17,7 +17,7 @@ use shakmaty::{Bitboard, Board, Color, KnownOutcome};
 
 use super::Tracker;
 use super::finding::Finding;
-use super::node::{NodeId, Played, Standing};
+use super::node::{NodeId, Played, PlyStatus};
 use super::tree::Tree;
 use crate::events::{CorrectionReason, EndReason, Recovery};
 use crate::model::{Cost, IN_HANDS};
@@ -233,7 +233,7 @@ impl Tracker {
     /// Both kings in the centre cannot arise in play; they show the result by the colour of their squares: light for
     /// White, dark for Black, one of each for a draw. `before`: what stood there before the kings were moved; `untold`: a
     /// ply before them is still to be told.
-    fn kings_in_centre(&self, before: &Board, untold: bool) -> Option<Sign> {
+    fn kings_in_centre(&self, before: &Board, unannounced: bool) -> Option<Sign> {
         let board = self.sensors.board();
         let outcome = outcome_of_kings(board)?;
         let kings = board.kings() & Bitboard::CENTER;
@@ -244,7 +244,7 @@ impl Tracker {
             outcome,
             by: EndReason::Kings,
             since: self.stands_since(kings),
-            against: usize::from(stood_there || untold) * self.model.odd,
+            against: usize::from(stood_there || unannounced) * self.model.odd,
         })
     }
 
@@ -268,7 +268,7 @@ impl Tracker {
             let node = tree.node(*id);
             let at_once = in_one_go.is_some_and(|since| node.landed.at >= since);
             let home = matches!(node.played, Played::Move(m) if start.piece_at(m.to()) == Some(m.role().of(node.mover())));
-            let sure = node.standing == Standing::Confirmed;
+            let sure = node.standing == PlyStatus::Confirmed;
             let played = usize::from(home) * model.odd
                 + usize::from(at_once) * model.unlikely
                 + usize::from(at >= made) * model.reversed;

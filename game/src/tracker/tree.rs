@@ -19,7 +19,7 @@ use shakmaty::{Bitboard, Color, Square};
 
 use super::credible::strain_of;
 use super::made::{Timing, was_shown};
-use super::node::{Node, NodeId, Played, Standing};
+use super::node::{Node, NodeId, Played, PlyStatus};
 use super::sensors::Sensors;
 use super::way::{stood_elsewhere, stray};
 use crate::events::Since;
@@ -65,7 +65,7 @@ impl Tree {
 
     /// The last announced ply; the root if there is none.
     pub(crate) fn tip(&self) -> NodeId {
-        let announced = |node: &Node| node.parent.is_none() || node.standing >= Standing::Announced;
+        let announced = |node: &Node| node.parent.is_none() || node.standing >= PlyStatus::Announced;
         (0..self.nodes.len())
             .rev()
             .find(|id| announced(&self.nodes[*id]))
@@ -103,7 +103,7 @@ impl Tree {
     /// Whether a node is an irregular move that nothing but the placement speaks for.
     pub(super) fn is_suspicion(&self, id: NodeId) -> bool {
         let node = &self.nodes[id];
-        node.is_irregular() && node.standing == Standing::Candidate && !node.backed
+        node.is_irregular() && node.standing == PlyStatus::Candidate && !node.backed
     }
 
     /// An irregular move of `color` that nothing but the placement speaks for, where it explains the board better than
@@ -214,7 +214,7 @@ impl Tree {
     /// player may still have the piece in the hand and go on with it, however long it has rested.
     fn close(&mut self) {
         let legal = |node: &Node| matches!(node.played, Played::Move(_));
-        let certain = |node: &Node| node.standing == Standing::Confirmed && node.stable && legal(node);
+        let certain = |node: &Node| node.standing == PlyStatus::Confirmed && node.stable && legal(node);
         let tip = self.tip();
         let left = |id: NodeId| id != tip || self.nodes[id].completed;
         for id in self.path(tip) {
@@ -322,7 +322,7 @@ impl Tree {
     pub(crate) fn withdraw(&mut self, id: NodeId) {
         for other in self.path(self.tip()).into_iter().filter(|other| *other >= id) {
             let node = &mut self.nodes[other];
-            node.standing = Standing::Candidate;
+            node.standing = PlyStatus::Candidate;
             node.completed = false;
         }
     }
@@ -402,7 +402,7 @@ impl Tree {
     /// The candidates that nothing follows.
     fn leaves(&self) -> Vec<NodeId> {
         let followed = self.followed();
-        let is_leaf = |id: &NodeId| self.nodes[*id].standing == Standing::Candidate && !followed[*id];
+        let is_leaf = |id: &NodeId| self.nodes[*id].standing == PlyStatus::Candidate && !followed[*id];
         (1..self.nodes.len()).filter(is_leaf).collect()
     }
 

@@ -17,7 +17,7 @@ use crate::time::Timestamp;
 ///
 /// All observations come from here, so a replay learns from recorded bytes what the poller learned.
 #[derive(Debug, Default)]
-pub(super) struct Listener {
+pub(super) struct BusListener {
     decoder: BusDecoder,
     commands: BusCommandDecoder,
     question: Option<Question>,
@@ -52,7 +52,7 @@ pub(super) enum Outcome {
     Silent,
 }
 
-impl Listener {
+impl BusListener {
     pub(super) fn handle_opened(&mut self) {
         self.decoder.reset();
         self.commands.reset();

@@ -6,16 +6,16 @@ use std::collections::VecDeque;
 use kiebitz_protocol::{BusAddress, BusCommand, BusCommandKind};
 
 use super::BusSettings;
-use super::listener::{Listener, Outcome, Question};
+use super::listener::{BusListener, Outcome, Question};
 use super::turn::Turn;
 use crate::facts::{BUS_ANSWER_TIME, PING_ANSWERS_TIME};
 use crate::time::Timestamp;
 
-/// Asks one question after another. The [`Listener`] handles the answers.
+/// Asks one question after another. The [`BusListener`] handles the answers.
 #[derive(Debug)]
 pub(super) struct Poller {
     settings: BusSettings,
-    phase: Phase,
+    phase: PollerPhase,
     /// Nothing is asked before this time.
     wait_until: Timestamp,
     /// Where the next round begins: with the board for which this one had no time.
@@ -31,7 +31,7 @@ pub(super) struct Poller {
 }
 
 #[derive(Debug)]
-enum Phase {
+enum PollerPhase {
     /// The line is quiet for answers to pings to all.
     Search(Search),
     /// Boards are asked in turn.
@@ -52,7 +52,7 @@ struct Search {
 impl Search {
     /// What to ask a board before the next ping to all: to ignore it, and, if `recalls`, what it last reported to
     /// another host.
-    fn greet(&mut self, listener: &Listener, recalls: bool) -> Option<(BusCommandKind, BusAddress)> {
+    fn greet(&mut self, listener: &BusListener, recalls: bool) -> Option<(BusCommandKind, BusAddress)> {
         loop {
             let (address, asked) = self
                 .greeted
@@ -92,7 +92,7 @@ impl Poller {
     pub(super) fn new(settings: BusSettings) -> Self {
         Self {
             settings,
-            phase: Phase::Search(Search::default()),
+            phase: PollerPhase::Search(Search::default()),
             wait_until: Timestamp::from_micros(i64::MIN),
             first: BusAddress::ALL,
             search_due: Timestamp::from_micros(i64::MIN),
@@ -106,22 +106,22 @@ impl Poller {
 
     /// The port was opened: boards known from before are searched for like all others.
     pub(super) fn handle_opened(&mut self, now: Timestamp) {
-        self.phase = Phase::Search(Search::default());
+        self.phase = PollerPhase::Search(Search::default());
         self.wait_until = now;
     }
 
     /// When there will be something to ask; may have passed.
-    pub(super) fn ready_at(&self, listener: &Listener) -> Timestamp {
+    pub(super) fn ready_at(&self, listener: &BusListener) -> Timestamp {
         let question = listener.question().map(|question| self.over_at(question));
         question.map_or(self.wait_until, |over| over.max(self.wait_until))
     }
 
     /// The next command, if it is time for one.
-    pub(super) fn next(&mut self, now: Timestamp, listener: &Listener) -> Option<BusCommand> {
+    pub(super) fn next(&mut self, now: Timestamp, listener: &BusListener) -> Option<BusCommand> {
         while self.ready_at(listener) <= now {
             let command = match &mut self.phase {
-                Phase::Search(_) => self.search(now, listener),
-                Phase::Round(_) => self.round(now, listener),
+                PollerPhase::Search(_) => self.search(now, listener),
+                PollerPhase::Round(_) => self.round(now, listener),
             };
             if command.is_some() {
                 return command;
@@ -135,8 +135,8 @@ impl Poller {
         let asked = question.asked_at;
         if question.command.address == BusAddress::ALL {
             return match self.phase {
-                Phase::Search(_) => asked + PING_ANSWERS_TIME,
-                Phase::Round(_) => asked + PING_PAUSE,
+                PollerPhase::Search(_) => asked + PING_ANSWERS_TIME,
+                PollerPhase::Round(_) => asked + PING_PAUSE,
             };
         }
         match question.last_byte_at {
@@ -146,8 +146,8 @@ impl Poller {
         }
     }
 
-    fn search(&mut self, now: Timestamp, listener: &Listener) -> Option<BusCommand> {
-        let Phase::Search(search) = &mut self.phase else {
+    fn search(&mut self, now: Timestamp, listener: &BusListener) -> Option<BusCommand> {
+        let PollerPhase::Search(search) = &mut self.phase else {
             return None;
         };
         if let Some((kind, address)) = search.greet(listener, !self.settings.leave_changes) {
@@ -180,12 +180,12 @@ impl Poller {
         None
     }
 
-    fn begin_round(&mut self, now: Timestamp, listener: &Listener) {
+    fn begin_round(&mut self, now: Timestamp, listener: &BusListener) {
         let (before, after): (Vec<_>, Vec<_>) = listener
             .present()
             .map(|(address, _)| address)
             .partition(|address| *address < self.first);
-        self.phase = Phase::Round(Round {
+        self.phase = PollerPhase::Round(Round {
             began: now,
             waiting: after.into_iter().chain(before).collect(),
             turn: None,
@@ -195,8 +195,8 @@ impl Poller {
         });
     }
 
-    fn round(&mut self, now: Timestamp, listener: &Listener) -> Option<BusCommand> {
-        let Phase::Round(round) = &mut self.phase else {
+    fn round(&mut self, now: Timestamp, listener: &BusListener) -> Option<BusCommand> {
+        let PollerPhase::Round(round) = &mut self.phase else {
             return None;
         };
         let outcome = listener.question().map(|question| listener.outcome(question));
@@ -225,8 +225,13 @@ impl Poller {
     }
 
     /// Asks a board that seems to have joined, or one that has left, whether it is there.
-    fn call(&mut self, now: Timestamp, outcome: Option<Outcome>, listener: &Listener) -> Option<BusCommand> {
-        let Phase::Round(round) = &mut self.phase else {
+    fn call(
+        &mut self,
+        now: Timestamp,
+        outcome: Option<Outcome>,
+        listener: &BusListener,
+    ) -> Option<BusCommand> {
+        let PollerPhase::Round(round) = &mut self.phase else {
             return None;
         };
         match round.calls.take() {
@@ -262,8 +267,8 @@ impl Poller {
     }
 
     /// Silences a few boards in each round, and pings all others when all are silenced.
-    fn silence(&mut self, now: Timestamp, has_time: bool, listener: &Listener) -> Option<BusCommand> {
-        let Phase::Round(round) = &mut self.phase else {
+    fn silence(&mut self, now: Timestamp, has_time: bool, listener: &BusListener) -> Option<BusCommand> {
+        let PollerPhase::Round(round) = &mut self.phase else {
             return None;
         };
         let most = if has_time { MAX_SILENCED_PER_ROUND } else { 1 };
@@ -279,8 +284,8 @@ impl Poller {
         Some(command(BusCommandKind::Ping, BusAddress::ALL))
     }
 
-    fn end_round(&mut self, now: Timestamp, listener: &Listener) -> Option<BusCommand> {
-        let Phase::Round(round) = &mut self.phase else {
+    fn end_round(&mut self, now: Timestamp, listener: &BusListener) -> Option<BusCommand> {
+        let PollerPhase::Round(round) = &mut self.phase else {
             return None;
         };
         if !round.waiting.is_empty() {
@@ -294,7 +299,7 @@ impl Poller {
         if listener.present().next().is_some() {
             self.begin_round(now.max(self.wait_until), listener);
         } else {
-            self.phase = Phase::Search(Search::default());
+            self.phase = PollerPhase::Search(Search::default());
         }
         None
     }

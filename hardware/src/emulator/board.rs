@@ -86,7 +86,7 @@ enum Mode {
 
 /// What the board does next by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Act {
+enum BoardAction {
     Restart,
     AskClock,
     Sample,
@@ -237,18 +237,18 @@ impl EmulatedBoard {
     pub fn advance(&mut self, now: Timestamp) {
         while let Some((at, act)) = self.next_act(true).filter(|(at, _)| *at <= now) {
             match act {
-                Act::Restart => self.start_up(at),
-                Act::AskClock => self.ask_clock(at),
-                Act::Sample => self.sample(at),
-                Act::Receive => {
+                BoardAction::Restart => self.start_up(at),
+                BoardAction::AskClock => self.ask_clock(at),
+                BoardAction::Sample => self.sample(at),
+                BoardAction::Receive => {
                     if let Some(byte) = self.input.pop_arrival() {
                         self.receive(at, byte);
                     }
                 }
-                Act::TakeIn => {
+                BoardAction::TakeIn => {
                     self.take_in(at);
                 }
-                Act::AnswerPing => self.answer_ping_to_all(at),
+                BoardAction::AnswerPing => self.answer_ping_to_all(at),
             }
         }
     }
@@ -284,16 +284,16 @@ impl EmulatedBoard {
         }
     }
 
-    fn next_act(&self, asks_clock: bool) -> Option<(Timestamp, Act)> {
+    fn next_act(&self, asks_clock: bool) -> Option<(Timestamp, BoardAction)> {
         let clock = (self.on && asks_clock).then_some(self.clock_due);
         let sample = self.scan.next_at().filter(|_| self.on);
         [
-            (self.restart_at, Act::Restart),
-            (clock, Act::AskClock),
-            (sample, Act::Sample),
-            (self.input.next_arrival(), Act::Receive),
-            (self.input.next_taken(), Act::TakeIn),
-            (self.ping_at, Act::AnswerPing),
+            (self.restart_at, BoardAction::Restart),
+            (clock, BoardAction::AskClock),
+            (sample, BoardAction::Sample),
+            (self.input.next_arrival(), BoardAction::Receive),
+            (self.input.next_taken(), BoardAction::TakeIn),
+            (self.ping_at, BoardAction::AnswerPing),
         ]
         .into_iter()
         .filter_map(|(at, act)| Some((at?, act)))

@@ -16,7 +16,7 @@ struct World {
     now: Timestamp,
     found: Vec<LineMode>,
     observed: Vec<(Place, Observation)>,
-    tape: Vec<(Timestamp, bool, Vec<u8>)>,
+    recording: Vec<(Timestamp, bool, Vec<u8>)>,
 }
 
 impl World {
@@ -29,7 +29,7 @@ impl World {
             now: START,
             found: Vec::new(),
             observed: Vec::new(),
-            tape: Vec::new(),
+            recording: Vec::new(),
         }
     }
 
@@ -39,7 +39,7 @@ impl World {
             while let Some(bytes) = self.line.poll_transmit(self.now) {
                 self.board.handle_bytes(self.now, &bytes);
                 self.line.handle_sent(self.now, &bytes);
-                self.tape.push((self.now, true, bytes));
+                self.recording.push((self.now, true, bytes));
             }
             let due = [self.line.poll_deadline(), self.board.poll_deadline()];
             self.now = due
@@ -50,7 +50,7 @@ impl World {
                 .clamp(self.now, end);
             while let Some((at, bytes)) = self.board.poll_transmit(self.now) {
                 self.line.handle_bytes(at, &bytes);
-                self.tape.push((at, false, bytes));
+                self.recording.push((at, false, bytes));
             }
             self.line.handle_deadline(self.now);
             self.found.extend(self.line.poll_mode());
@@ -199,7 +199,7 @@ fn what_was_recorded_gives_the_same_observations() {
     world.run(10);
     let mut replay = Line::listening(LineMode::Single);
     replay.handle_opened(START);
-    for (at, sent, bytes) in &world.tape {
+    for (at, sent, bytes) in &world.recording {
         if *sent {
             replay.handle_sent(*at, bytes);
         } else {

@@ -56,12 +56,12 @@ use crate::facts::BAUD;
 #[derive(Debug)]
 pub struct SerialPort {
     line: SerialStream,
-    kind: Line,
+    kind: DeviceKind,
 }
 
 /// What is at the other end of a device.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-enum Line {
+enum DeviceKind {
     Bluetooth,
     PseudoTerminal,
     Wire,
@@ -87,7 +87,7 @@ impl SerialPort {
                 device: device.to_owned(),
             });
         }
-        let kind = Line::of(device, about.st_rdev);
+        let kind = DeviceKind::of(device, about.st_rdev);
         let Some(path) = device.to_str() else {
             return Err(PortError::Other {
                 device: device.to_owned(),
@@ -105,8 +105,8 @@ impl SerialPort {
             Some(error) => GONE.contains(&error),
         };
         let reason = match (gone, self.kind) {
-            (true, Line::Bluetooth) => "Bluetooth link lost".to_owned(),
-            (true, Line::PseudoTerminal | Line::Wire) => "unplugged".to_owned(),
+            (true, DeviceKind::Bluetooth) => "Bluetooth link lost".to_owned(),
+            (true, DeviceKind::PseudoTerminal | DeviceKind::Wire) => "unplugged".to_owned(),
             (false, _) => format!("the port failed: {error}"),
         };
         io::Error::new(error.kind(), reason)
@@ -158,7 +158,7 @@ impl Drop for SerialPort {
     }
 }
 
-impl Line {
+impl DeviceKind {
     /// What the device with this path and number is.
     fn of(device: &Path, number: u64) -> Self {
         let name = device.file_name().unwrap_or_default().to_string_lossy();
@@ -173,7 +173,7 @@ impl Line {
 }
 
 /// Takes the device for this program and makes it carry plain bytes at 9600 8N1.
-fn opened(path: &str, kind: Line) -> serialport::Result<SerialStream> {
+fn opened(path: &str, kind: DeviceKind) -> serialport::Result<SerialStream> {
     let settings = serialport::new(path, BAUD)
         .data_bits(DataBits::Eight)
         .parity(Parity::None)
@@ -182,7 +182,7 @@ fn opened(path: &str, kind: Line) -> serialport::Result<SerialStream> {
         .exclusive(true);
     let mut line = SerialStream::open(&settings)?;
     // It ends TIOCEXCL and makes the lock a shared one.
-    if kind == Line::PseudoTerminal {
+    if kind == DeviceKind::PseudoTerminal {
         line.set_exclusive(false)?;
     }
     Ok(line)

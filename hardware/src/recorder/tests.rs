@@ -156,12 +156,23 @@ fn the_end_of_a_day_is_stored_too() {
     let mut recorder = recorder(&folder);
     recorder.single(NOON, chunk(&[1]));
     recorder.single(NOON + DAY, chunk(&[2]));
-    let mut unsynced: Vec<_> = recorder.ports.values_mut().flat_map(Port::changed).collect();
+    let mut unsynced: Vec<_> = recorder
+        .ports
+        .values_mut()
+        .flat_map(RecordedPort::changed)
+        .collect();
     unsynced.sort_by_key(|file| file.day.clone());
     let days: Vec<_> = unsynced.iter().map(|file| file.day.as_str()).collect();
     assert_eq!(days, ["2026-11-21", "2026-11-22"]);
     recorder.sync(NOON + DAY);
-    assert_eq!(recorder.ports.values_mut().flat_map(Port::changed).count(), 0);
+    assert_eq!(
+        recorder
+            .ports
+            .values_mut()
+            .flat_map(RecordedPort::changed)
+            .count(),
+        0
+    );
     assert_eq!(recorder.ports["ttyUSB0"].finished.len(), 0);
 }
 
@@ -281,7 +292,14 @@ fn many_ports_are_stored_together() {
         recorder.record(NOON, &format!("pts-{port}"), LineMode::Single, &chunk(&[1]));
     }
     recorder.sync(after(1));
-    assert_eq!(recorder.ports.values_mut().flat_map(Port::changed).count(), 0);
+    assert_eq!(
+        recorder
+            .ports
+            .values_mut()
+            .flat_map(RecordedPort::changed)
+            .count(),
+        0
+    );
     assert_eq!((recorder.poll_deadline(), recorder.reports().len()), (None, 0));
     assert_eq!(files(folder.path()).len(), PORTS);
 }

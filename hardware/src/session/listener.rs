@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 ///
 /// It knows nothing of the other half. So the recorded bytes of both directions give the observations once more.
 #[derive(Debug, Default)]
-pub(super) struct Listener {
+pub(super) struct SessionListener {
     decoder: Decoder,
     commands: CommandDecoder,
     identity: Identity,
@@ -21,7 +21,7 @@ pub(super) struct Listener {
     observations: VecDeque<Observed>,
 }
 
-impl Listener {
+impl SessionListener {
     pub(super) fn counters(&self) -> &Counters {
         self.decoder.counters()
     }

@@ -2,7 +2,9 @@
 
 use core::time::Duration;
 
-use crate::config::{Alarm, AlarmTo, Config, Desk, Lichess, Publish, Sent, Webhook};
+use crate::config::{
+    AlarmSettings, AlarmTo, Config, DeskSettings, Lichess, Publish, Webhook, WebhookContent,
+};
 use crate::outputs::mqtt::MqttConfig;
 
 /// What is told of each place, if anything is configured.
@@ -61,8 +63,8 @@ fn lichess(settings: &Lichess, usual: Duration) -> String {
 fn webhooks(webhooks: &[Webhook], usual: Duration) -> String {
     let told = webhooks.iter().map(|webhook| {
         let sent = match webhook.send {
-            Sent::Pgn => "rounds",
-            Sent::Events => "all events",
+            WebhookContent::Pgn => "rounds",
+            WebhookContent::Events => "all events",
         };
         let later = later(webhook.delay.unwrap_or(usual));
         format!("{} ({sent}{later})", webhook.name)
@@ -70,7 +72,7 @@ fn webhooks(webhooks: &[Webhook], usual: Duration) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-fn alarms(alarms: &[Alarm]) -> String {
+fn alarms(alarms: &[AlarmSettings]) -> String {
     let told = alarms.iter().map(|alarm| {
         let way = match &alarm.to {
             AlarmTo::Ntfy { .. } => "ntfy",
@@ -87,7 +89,7 @@ fn alarms(alarms: &[Alarm]) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-fn desk(settings: &Desk) -> String {
+fn desk(settings: &DeskSettings) -> String {
     let users = settings.users_file.display();
     format!("http://{}/ for the users in {users}", settings.listen)
 }

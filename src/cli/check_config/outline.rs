@@ -6,7 +6,9 @@ use bytesize::ByteSize;
 use kiebitz_game::laws::{Mode, Regulations};
 
 use super::broadcast;
-use crate::config::{Config, Journal, KnownBy, LiveChess, NamedBoard, PortMode, Recorder};
+use crate::config::{
+    Config, JournalSettings, KnownBy, LiveChessSettings, NamedBoard, PortMode, RecorderSettings,
+};
 use crate::outputs::mqtt::MqttConfig;
 
 /// What nobody has written is marked with this.
@@ -159,7 +161,7 @@ fn later(delay: Duration) -> String {
 }
 
 /// What programs get as they know it from LiveChess.
-fn livechess(settings: &LiveChess) -> String {
+fn livechess(settings: &LiveChessSettings) -> String {
     let sites = match settings.origins.as_slice() {
         [] => "no web page".to_owned(),
         sites => sites.join(", "),
@@ -178,16 +180,16 @@ fn livechess(settings: &LiveChess) -> String {
         "boards for programs and {sites} on {}{setup}{open}",
         settings.listen
     );
-    marked(text, *settings == LiveChess::default())
+    marked(text, *settings == LiveChessSettings::default())
 }
 
-fn journal(journal: Journal) -> String {
+fn journal(journal: JournalSettings) -> String {
     let days = journal.keep_days;
     let kept = format!(
         "keeps games for {days} {}",
         if days == 1 { "day" } else { "days" }
     );
-    marked(kept, journal == Journal::default())
+    marked(kept, journal == JournalSettings::default())
 }
 
 fn recordings(config: &Config) -> String {
@@ -197,7 +199,7 @@ fn recordings(config: &Config) -> String {
     }
     let most = ByteSize::b(recorder.budget).display().si();
     let text = format!("{}, at most {most}", config.recordings().display());
-    marked(text, *recorder == Recorder::default())
+    marked(text, *recorder == RecorderSettings::default())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use kiebitz_game::events::samples::event;
 use kiebitz_hardware::Timestamp;
 use tempfile::TempDir;
 
-use super::super::keeper::{KeeperThread, Work};
+use super::super::journal_writer::{JournalWriterThread, Work};
 use super::super::lock::StateLock;
 use super::*;
 use crate::system_time::LiveTime;
@@ -19,8 +19,8 @@ struct World<H> {
 fn world() -> World<impl FnMut() -> Vec<String>> {
     let directory = tempfile::tempdir().expect("a directory");
     let storage = Storage::default();
-    let numbers = Numbers::start(directory.path().join("numbers"), None, 0).expect("a thread");
-    let keeper = Keeper::start(KeeperThread {
+    let numbers = SeqNotes::start(directory.path().join("numbers"), None, 0).expect("a thread");
+    let journal_writer = JournalWriter::start(JournalWriterThread {
         run: None,
         path: directory.path().join("journal.sqlite"),
         inputs: directory.path().join("inputs.jsonl"),
@@ -33,12 +33,12 @@ fn world() -> World<impl FnMut() -> Vec<String>> {
         work: Work::default(),
     });
     let (outlet, hear) = Outlet::heard();
-    let way = Way {
+    let way = GateOutputs {
         outbox: None,
         outlet: Some(outlet),
     };
     World {
-        gate: Gate::new(keeper.expect("a thread"), numbers, way, storage.clone()),
+        gate: Gate::new(journal_writer.expect("a thread"), numbers, way, storage.clone()),
         directory,
         hear,
         storage,
@@ -56,7 +56,7 @@ fn some(seq: u64) -> Event {
     event(seq, EventKind::ClockConnected {})
 }
 
-fn answer() -> (Leaving, oneshot::Receiver<Answered>) {
+fn answer() -> (Leaving, oneshot::Receiver<RequestOutcome>) {
     let (sender, answered) = oneshot::channel();
     let answer = Answer {
         id: Some("1".to_owned()),
@@ -70,7 +70,7 @@ fn answer() -> (Leaving, oneshot::Receiver<Answered>) {
 }
 
 /// Whether an answer has come, and whether it is kept.
-fn kept(answered: &mut oneshot::Receiver<Answered>) -> Option<bool> {
+fn kept(answered: &mut oneshot::Receiver<RequestOutcome>) -> Option<bool> {
     let answer = answered.try_recv().ok()?.expect("an answer");
     assert_eq!(answer.note.as_deref(), (!answer.kept).then_some(Answer::UNKEPT));
     Some(answer.kept)
@@ -80,12 +80,12 @@ impl<H: FnMut() -> Vec<String>> World<H> {
     /// Holds events with the news of them; of no events, a tick.
     fn hold(&mut self, ms: u64, seqs: impl IntoIterator<Item = u64>) {
         let events: Vec<Event> = seqs.into_iter().map(some).collect();
-        let news = HeldNews::of(at(ms).time, &events);
+        let news = HeldInput::of(at(ms).time, &events);
         self.gate.hold(at(ms), events, vec![Leaving::News(news)]);
     }
 
     /// Holds an answer, with the events of these numbers.
-    fn answer(&mut self, ms: u64, seqs: impl IntoIterator<Item = u64>) -> oneshot::Receiver<Answered> {
+    fn answer(&mut self, ms: u64, seqs: impl IntoIterator<Item = u64>) -> oneshot::Receiver<RequestOutcome> {
         let (answer, answered) = answer();
         let events = seqs.into_iter().map(some).collect();
         self.gate.hold(at(ms), events, vec![answer]);
@@ -95,7 +95,7 @@ impl<H: FnMut() -> Vec<String>> World<H> {
     /// The disk answers.
     fn open(&self) {
         let journal = Journal::open(&self.file()).expect("a journal");
-        let numbers = NumbersFile::open(&self.directory.path().join("numbers"), "boot").expect("a file");
+        let numbers = SeqFile::open(&self.directory.path().join("numbers"), "boot").expect("a file");
         self.gate.open(Some(journal), Some(numbers));
     }
 
@@ -179,7 +179,7 @@ async fn after_the_stated_time_everything_leaves_and_says_that_it_is_not_kept() 
 #[tokio::test]
 async fn once_the_disk_has_noted_it_nothing_waits_longer() {
     let mut world = world();
-    let numbers = NumbersFile::open(&world.directory.path().join("numbers"), "boot").expect("a file");
+    let numbers = SeqFile::open(&world.directory.path().join("numbers"), "boot").expect("a file");
     // The journal cannot be made: a folder is in its place.
     std::fs::create_dir(world.file()).expect("a directory");
     world.gate.open(None, Some(numbers));

@@ -40,7 +40,7 @@ impl Place {
         };
         let events = events();
         let mut journal = Journal::open(&place.config.journal_file()).expect("a journal");
-        let mut numbers = NumbersFile::open(&place.config.numbers_file(), "").expect("a file");
+        let mut numbers = SeqFile::open(&place.config.seqs_file(), "").expect("a file");
         for batch in events.chunks(7) {
             journal.append(batch).expect("room");
             place
@@ -161,7 +161,7 @@ fn config(directory: &TempDir) -> Config {
 }
 
 fn begun(config: &Config) -> Result<Started> {
-    let surroundings = Surroundings {
+    let surroundings = StartContext {
         zone: &TimeZone::UTC,
         storage: &Storage::default(),
         abandoned: &AtomicBool::new(false),
@@ -263,7 +263,7 @@ fn no_damage_keeps_the_daemon_from_starting_or_gives_a_number_twice() {
 #[test]
 fn what_is_no_journal_is_left_alone_where_kiebitz_never_was() {
     let place = Place::new(true);
-    fs::remove_file(place.config.numbers_file()).expect("a file");
+    fs::remove_file(place.config.seqs_file()).expect("a file");
     let other = rusqlite::Connection::open(place.config.journal_file()).expect("a file");
     other
         .execute_batch("DROP TABLE event; DROP TABLE output; DROP TABLE delivered; PRAGMA application_id = 7")

@@ -11,7 +11,7 @@ use shakmaty::Square;
 
 /// A ply as it was published.
 #[derive(Debug, Serialize)]
-pub(super) struct Reading {
+pub(super) struct PublishedPly {
     ply: u32,
     san: Option<String>,
     uci: Option<String>,
@@ -30,7 +30,7 @@ pub(super) struct Reading {
     /// What decided it; `None`: an arbiter did.
     grounds: Option<Decided>,
     /// Of one that stood for long enough: what it could still have been.
-    caution: Option<Doubt>,
+    caution: Option<PlyDoubt>,
     /// For how long it had stood at least, where that decided it.
     stood_ms: Option<u64>,
     /// The changes of squares since the ply before.
@@ -52,7 +52,7 @@ enum Decided {
 
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Doubt {
+enum PlyDoubt {
     NothingFollows,
     MayGoBack,
     MayGoOn,
@@ -75,7 +75,7 @@ struct Other {
 }
 
 /// Takes in an event of the game: a ply that is published, or withdrawn.
-pub(super) fn take(readings: &mut Vec<Reading>, said: &ExplainedEvent) {
+pub(super) fn take(readings: &mut Vec<PublishedPly>, said: &ExplainedEvent) {
     let (from, published) = match &said.event.kind {
         EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => {
             (played.ply, said.ply.as_deref())
@@ -86,11 +86,11 @@ pub(super) fn take(readings: &mut Vec<Reading>, said: &ExplainedEvent) {
     for old in readings.iter_mut().filter(|old| old.ply >= from) {
         old.withdrawn = true;
     }
-    readings.extend(published.map(|ply| Reading::of(ply, said.event.ts)));
+    readings.extend(published.map(|ply| PublishedPly::of(ply, said.event.ts)));
 }
 
 /// When each ply that stands began: with the first square that was touched for it.
-pub(super) fn begins(readings: &[Reading]) -> Vec<(u32, Timestamp)> {
+pub(super) fn begins(readings: &[PublishedPly]) -> Vec<(u32, Timestamp)> {
     let mut begins: Vec<(u32, Timestamp)> = Vec::new();
     for reading in readings.iter().filter(|reading| !reading.withdrawn) {
         let touched = reading.changes.first().map(|change| change.at);
@@ -101,7 +101,7 @@ pub(super) fn begins(readings: &[Reading]) -> Vec<(u32, Timestamp)> {
     begins
 }
 
-impl Reading {
+impl PublishedPly {
     fn of(ply: &Ply, at: Timestamp) -> Self {
         let evidence = &ply.evidence;
         let (grounds, caution, stood) = match evidence.grounds {
@@ -142,13 +142,13 @@ impl Other {
     }
 }
 
-const fn doubt(caution: Caution) -> Doubt {
+const fn doubt(caution: Caution) -> PlyDoubt {
     match caution {
-        Caution::NothingFollows => Doubt::NothingFollows,
-        Caution::MayGoBack => Doubt::MayGoBack,
-        Caution::MayGoOn => Doubt::MayGoOn,
-        Caution::MayBeDrawn => Doubt::MayBeDrawn,
-        Caution::MayCastle => Doubt::MayCastle,
+        Caution::NothingFollows => PlyDoubt::NothingFollows,
+        Caution::MayGoBack => PlyDoubt::MayGoBack,
+        Caution::MayGoOn => PlyDoubt::MayGoOn,
+        Caution::MayBeDrawn => PlyDoubt::MayBeDrawn,
+        Caution::MayCastle => PlyDoubt::MayCastle,
     }
 }
 
@@ -176,13 +176,13 @@ mod tests {
     }
 
     /// A ply for which a square was touched before its piece was lifted, or not.
-    fn reading(ply: u32, touched: Option<i64>, lifted: i64) -> Reading {
+    fn reading(ply: u32, touched: Option<i64>, lifted: i64) -> PublishedPly {
         let change = |second| SquareChange {
             at: at(second),
             square: "e2".to_owned(),
             piece: None,
         };
-        Reading {
+        PublishedPly {
             ply,
             san: None,
             uci: None,

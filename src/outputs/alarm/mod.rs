@@ -9,4 +9,4 @@ pub(in crate::outputs) mod task;
 
 pub use projection::AlarmKind;
 pub(crate) use settings::alarms;
-pub use settings::{Alarm, AlarmTo};
+pub use settings::{AlarmSettings, AlarmTo};

@@ -54,7 +54,7 @@ pub(crate) struct Alarm {
 
 /// What is to be told of an alarm.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum AlarmChange {
     /// It is raised, under that key.
     Raised(String, Alarm),
     /// It is over.
@@ -68,7 +68,7 @@ pub(crate) struct Alarms {
     /// What is wanted; empty: all.
     kinds: BTreeSet<AlarmKind>,
     /// Those of which something was heard: of the others what was raised stays.
-    boards: BTreeMap<String, Seat>,
+    boards: BTreeMap<String, AlarmBoard>,
     /// Since when outputs fail.
     failing: BTreeMap<String, (Timestamp, String)>,
     /// What was raised and not cleared, as told.
@@ -81,7 +81,7 @@ pub(crate) struct Alarms {
 
 /// A board.
 #[derive(Debug, Default)]
-struct Seat(BoardRecord);
+struct AlarmBoard(BoardRecord);
 
 /// What was open so long before the start was told by then, or is of no use any more.
 const RECENT: Duration = Duration::from_secs(10 * 60);
@@ -143,7 +143,7 @@ impl<'de> Deserialize<'de> for AlarmKind {
     }
 }
 
-impl Change {
+impl AlarmChange {
     /// The key and the alarm.
     pub(crate) const fn alarm(&self) -> (&String, &Alarm) {
         match self {
@@ -168,7 +168,7 @@ impl Alarms {
 
     /// Takes in an event.
     pub(crate) fn take(&mut self, event: &Event) {
-        let Seat(record) = self.boards.entry(event.board.clone()).or_default();
+        let AlarmBoard(record) = self.boards.entry(event.board.clone()).or_default();
         record.take(event);
     }
 
@@ -203,7 +203,7 @@ impl Alarms {
     }
 
     /// What is to be told at `now`: first what is over. What was told is to be [noted](Self::note).
-    pub(crate) fn changes(&mut self, now: Timestamp) -> Vec<Change> {
+    pub(crate) fn changes(&mut self, now: Timestamp) -> Vec<AlarmChange> {
         let not_before = *self.not_before.get_or_insert_with(|| now.saturating_sub(RECENT));
         let mut wanted = self.wanted(now);
         wanted.retain(|key, alarm| self.told.contains_key(key) || alarm.since >= not_before);
@@ -215,23 +215,25 @@ impl Alarms {
             is_known && !wanted.contains_key(*key)
         };
         let over = self.told.iter().filter(is_over);
-        let over = over.map(|(key, alarm)| Change::Cleared(key.clone(), alarm.clone()));
-        let over: Vec<Change> = over.collect();
+        let over = over.map(|(key, alarm)| AlarmChange::Cleared(key.clone(), alarm.clone()));
+        let over: Vec<AlarmChange> = over.collect();
         let mut fresh: Vec<(String, Alarm)> = wanted
             .into_iter()
             .filter(|(key, _)| !self.told.contains_key(key))
             .collect();
         // The gravest first, and of those the oldest.
         fresh.sort_by_key(|(_, alarm)| (core::cmp::Reverse(alarm.severity), alarm.since));
-        let fresh = fresh.into_iter().map(|(key, alarm)| Change::Raised(key, alarm));
+        let fresh = fresh
+            .into_iter()
+            .map(|(key, alarm)| AlarmChange::Raised(key, alarm));
         over.into_iter().chain(fresh).collect()
     }
 
     /// That was told.
-    pub(crate) fn note(&mut self, change: Change) {
+    pub(crate) fn note(&mut self, change: AlarmChange) {
         match change {
-            Change::Raised(key, alarm) => self.told.insert(key, alarm),
-            Change::Cleared(key, _) => self.told.remove(&key),
+            AlarmChange::Raised(key, alarm) => self.told.insert(key, alarm),
+            AlarmChange::Cleared(key, _) => self.told.remove(&key),
         };
     }
 
@@ -242,17 +244,19 @@ impl Alarms {
 
     /// The boards that something was heard of, with their tables.
     pub(crate) fn boards(&self) -> impl Iterator<Item = (&str, Option<u32>)> {
-        self.boards.iter().map(|(name, seat)| (&**name, seat.table(name)))
+        self.boards
+            .iter()
+            .map(|(name, board)| (&**name, board.table(name)))
     }
 
     fn wanted(&self, now: Timestamp) -> BTreeMap<String, Alarm> {
-        let of_boards = self.boards.iter().flat_map(|(name, seat)| {
-            let incidents = seat.0.incidents.open();
+        let of_boards = self.boards.iter().flat_map(|(name, board)| {
+            let incidents = board.0.incidents.open();
             let incidents = incidents
                 // A hint may be nothing: it waits at the desk.
                 .filter(|incident| incident.severity >= Severity::Advice)
-                .map(|incident| seat.of_incident(self.language, name, incident));
-            let drawn = seat.drawn(self.language, name);
+                .map(|incident| board.of_incident(self.language, name, incident));
+            let drawn = board.drawn(self.language, name);
             incidents.chain(drawn.filter(|(_, alarm)| self.passed(alarm.since, now) < DRAWN))
         });
         let of_outputs = self
@@ -281,7 +285,7 @@ impl Alarms {
     }
 }
 
-impl Seat {
+impl AlarmBoard {
     fn table(&self, name: &str) -> Option<u32> {
         let players = self.0.game().and_then(|game| game.players.as_ref());
         players

@@ -7,12 +7,12 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::projection::AlarmKind;
-use crate::settings::{Name, Wrong, named, path, required_name, url_of, without_login};
+use crate::settings::{Name, SpannedError, named, path, required_name, url_of, without_login};
 
 /// Somebody who is told when a person is needed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Table")]
-pub struct Alarm {
+#[serde(try_from = "AlarmTable")]
+pub struct AlarmSettings {
     /// What it is called in the log and on the status page: the address itself may be a secret.
     pub name: Name,
     /// How it is told.
@@ -65,10 +65,10 @@ impl AlarmTo {
 /// The table as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct AlarmTable {
     #[serde(deserialize_with = "required_name")]
     name: Name,
-    send: Sent,
+    send: AlarmService,
     url: Option<String>,
     #[serde(default, deserialize_with = "path")]
     token_file: Option<PathBuf>,
@@ -81,7 +81,7 @@ struct Table {
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Sent {
+enum AlarmService {
     Ntfy,
     Webhook,
     Mqtt,
@@ -97,23 +97,23 @@ fn kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<AlarmKind>, D
     Ok(kinds)
 }
 
-impl TryFrom<Table> for Alarm {
+impl TryFrom<AlarmTable> for AlarmSettings {
     type Error = &'static str;
 
-    fn try_from(table: Table) -> Result<Self, Self::Error> {
+    fn try_from(table: AlarmTable) -> Result<Self, Self::Error> {
         let is_of_lamp = table.topic.is_some() || table.on.is_some() || table.off.is_some();
         let is_of_address = table.url.is_some() || table.token_file.is_some();
-        if table.send == Sent::Mqtt && is_of_address {
+        if table.send == AlarmService::Mqtt && is_of_address {
             return Err("`url` and `token_file` are only for \"ntfy\" and \"webhook\": a lamp has a `topic`");
         }
-        if table.send != Sent::Mqtt && is_of_lamp {
+        if table.send != AlarmService::Mqtt && is_of_lamp {
             return Err(
                 "`topic`, `on` and `off` are only for \"mqtt\": \"ntfy\" and \"webhook\" have a `url`",
             );
         }
         let url = || without_login(&table.url.unwrap_or_default());
         let to = match table.send {
-            Sent::Ntfy => {
+            AlarmService::Ntfy => {
                 let (server, topic) = ntfy(&url()?).ok_or(
                     "expected a topic of an ntfy server, as in \"https://ntfy.sh/a-name-that-nobody-guesses\"",
                 )?;
@@ -123,11 +123,11 @@ impl TryFrom<Table> for Alarm {
                     token_file: table.token_file,
                 }
             }
-            Sent::Webhook => AlarmTo::Webhook {
+            AlarmService::Webhook => AlarmTo::Webhook {
                 url: url()?,
                 token_file: table.token_file,
             },
-            Sent::Mqtt => AlarmTo::Lamp {
+            AlarmService::Mqtt => AlarmTo::Lamp {
                 topic: table.topic.filter(|topic| is_topic(topic)).ok_or(
                     "a lamp needs a `topic` without + and #, as in \"zigbee2mqtt/lamp-{table}/set\"",
                 )?,
@@ -144,11 +144,15 @@ impl TryFrom<Table> for Alarm {
 }
 
 /// The alarms. A lamp needs a broker.
-pub(crate) fn alarms(text: &str, tables: Vec<Spanned<Alarm>>, has_broker: bool) -> Result<Vec<Alarm>, Wrong> {
-    let dark = |table: &&Spanned<Alarm>| matches!(table.as_ref().to, AlarmTo::Lamp { .. });
+pub(crate) fn alarms(
+    text: &str,
+    tables: Vec<Spanned<AlarmSettings>>,
+    has_broker: bool,
+) -> Result<Vec<AlarmSettings>, SpannedError> {
+    let dark = |table: &&Spanned<AlarmSettings>| matches!(table.as_ref().to, AlarmTo::Lamp { .. });
     if let Some(lamp) = tables.iter().find(dark).filter(|_| !has_broker) {
         let why = "a lamp is switched over the broker under [mqtt]: add that table";
-        return Err(Wrong::new(lamp.span(), why));
+        return Err(SpannedError::new(lamp.span(), why));
     }
     named(text, tables, |alarm| &alarm.name)
 }
@@ -182,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    fn read(rest: &str) -> Result<Alarm, toml::de::Error> {
+    fn read(rest: &str) -> Result<AlarmSettings, toml::de::Error> {
         toml::from_str(&format!("name = \"phone\"\n{rest}"))
     }
 

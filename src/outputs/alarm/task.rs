@@ -15,25 +15,25 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::lamp::Lamp;
-use super::projection::{Alarms, Change};
-use super::settings::{Alarm, AlarmTo};
-use crate::outputs::feeds::{News, Output, Starting};
+use super::projection::{AlarmChange, Alarms};
+use super::settings::{AlarmSettings, AlarmTo};
+use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::mqtt::MqttConfig;
-use crate::outputs::shared::address::{Address, Refused};
+use crate::outputs::shared::address::{Address, PostFailure};
 use crate::outputs::shared::notes;
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
-impl Output for Alarm {
+impl Output for AlarmSettings {
     fn start(&self, starting: &mut Starting) {
-        let told = starting.follow();
-        let around = Around {
+        let inputs = starting.follow();
+        let around = AlarmContext {
             language: starting.language,
             notes: starting.notes.clone(),
             broker: starting.broker.clone(),
             reports: starting.reports.clone(),
         };
-        starting.spawn(follow(self.clone(), around, told));
+        starting.spawn(follow(self.clone(), around, inputs));
     }
 
     fn secrets(&self) -> Vec<&Path> {
@@ -43,7 +43,7 @@ impl Output for Alarm {
 
 /// What the tasks of all alarms share.
 #[derive(Debug, Clone)]
-struct Around {
+struct AlarmContext {
     language: Language,
     /// The folder of the notes.
     notes: PathBuf,
@@ -52,24 +52,28 @@ struct Around {
 }
 
 /// Follows what happens until nothing does any more.
-async fn follow(settings: Alarm, around: Around, mut told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>) {
-    let Some(mut teller) = Teller::new(settings, around) else {
+async fn follow(
+    settings: AlarmSettings,
+    around: AlarmContext,
+    mut inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
+) {
+    let Some(mut teller) = AlarmSender::new(settings, around) else {
         return;
     };
     let mut waits_until: Option<Instant> = None;
     loop {
         tokio::select! {
             biased;
-            news = told.recv() => {
-                let Some((now, news)) = news else { break };
-                teller.hear(now, &news);
+            input = inputs.recv() => {
+                let Some((now, input)) = input else { break };
+                teller.hear(now, &input);
             }
             () = teller.way.turn() => {}
             () = sleep_until(waits_until) => waits_until = None,
         }
         loop {
-            while let Ok((now, news)) = told.try_recv() {
-                teller.hear(now, &news);
+            while let Ok((now, input)) = inputs.try_recv() {
+                teller.hear(now, &input);
             }
             if waits_until.is_some() {
                 break;
@@ -92,16 +96,16 @@ async fn sleep_until(at: Option<Instant>) {
 }
 
 /// How somebody is told.
-enum Way {
+enum AlarmChannel {
     /// The topic, and the server.
     Ntfy(String, Address),
     Webhook(Address),
     Lamp(Lamp),
 }
 
-struct Teller {
+struct AlarmSender {
     output: String,
-    way: Way,
+    way: AlarmChannel,
     alarms: Alarms,
     /// `None`: nothing was heard yet.
     now: Option<Timestamp>,
@@ -110,8 +114,8 @@ struct Teller {
     reports: Reports,
 }
 
-impl Teller {
-    fn new(settings: Alarm, around: Around) -> Option<Self> {
+impl AlarmSender {
+    fn new(settings: AlarmSettings, around: AlarmContext) -> Option<Self> {
         let output = format!("alarm {}", settings.name);
         let address = |url, token_file| Address::new(output.clone(), url, token_file);
         let way = match settings.to {
@@ -119,10 +123,10 @@ impl Teller {
                 server,
                 topic,
                 token_file,
-            } => Way::Ntfy(topic, address(server, token_file)),
-            AlarmTo::Webhook { url, token_file } => Way::Webhook(address(url, token_file)),
+            } => AlarmChannel::Ntfy(topic, address(server, token_file)),
+            AlarmTo::Webhook { url, token_file } => AlarmChannel::Webhook(address(url, token_file)),
             // The configuration has no lamp without a broker.
-            AlarmTo::Lamp { topic, on, off } => Way::Lamp(Lamp::new(
+            AlarmTo::Lamp { topic, on, off } => AlarmChannel::Lamp(Lamp::new(
                 around.broker?,
                 &output,
                 (topic, on, off),
@@ -142,13 +146,13 @@ impl Teller {
         })
     }
 
-    fn hear(&mut self, now: Timestamp, news: &News) {
+    fn hear(&mut self, now: Timestamp, input: &FeedInput) {
         self.now = self.now.max(Some(now));
-        match news {
-            News::SetForward(by) => self.alarms.set_forward(now, *by),
-            News::Events(events) => events.iter().for_each(|event| self.alarms.take(event)),
-            News::Past(board, events) => self.alarms.resume(board, events),
-            News::Tick => {
+        match input {
+            FeedInput::SetForward(by) => self.alarms.set_forward(now, *by),
+            FeedInput::Events(events) => events.iter().for_each(|event| self.alarms.take(event)),
+            FeedInput::Past(board, events) => self.alarms.resume(board, events),
+            FeedInput::Tick => {
                 let mut outputs = self.reports.all();
                 // Who cannot be told needs not be told that.
                 outputs.remove(&self.output);
@@ -171,18 +175,18 @@ impl Teller {
                 tracing::warn!("cannot write {notes}: {error}; after the next start, alarms are sent again");
             }
         }
-        if let Way::Lamp(lamp) = &mut self.way {
+        if let AlarmChannel::Lamp(lamp) = &mut self.way {
             lamp.show(&self.alarms);
         }
         Ok(is_any)
     }
 
-    async fn bring(&mut self, now: Timestamp, change: &Change) -> Result<(), Duration> {
+    async fn bring(&mut self, now: Timestamp, change: &AlarmChange) -> Result<(), Duration> {
         let (address, body) = match &mut self.way {
-            Way::Ntfy(topic, address) => (address, for_ntfy(topic, change, self.language)),
-            Way::Webhook(address) => (address, for_programs(change, now)),
+            AlarmChannel::Ntfy(topic, address) => (address, for_ntfy(topic, change, self.language)),
+            AlarmChannel::Webhook(address) => (address, for_programs(change, now)),
             // It shows what there is.
-            Way::Lamp(_) => return Ok(()),
+            AlarmChannel::Lamp(_) => return Ok(()),
         };
         let body = body.to_string().into_bytes();
         match address.post(None, "application/json", body).await {
@@ -194,7 +198,7 @@ impl Teller {
                 Ok(())
             }
             Err(refused) => {
-                let Refused { problem, .. } = &refused;
+                let PostFailure { problem, .. } = &refused;
                 if self.reports.problems(&self.output, vec![problem.clone()]) {
                     tracing::warn!("{}: {problem}; retrying", self.output);
                 }
@@ -204,7 +208,7 @@ impl Teller {
     }
 }
 
-impl Way {
+impl AlarmChannel {
     /// Something has happened on the way itself.
     async fn turn(&mut self) {
         match self {
@@ -215,22 +219,24 @@ impl Way {
 }
 
 /// What a server of ntfy is posted (<https://docs.ntfy.sh/publish/#publish-as-json>).
-fn for_ntfy(topic: &str, change: &Change, language: Language) -> Value {
+fn for_ntfy(topic: &str, change: &AlarmChange, language: Language) -> Value {
     let (_, alarm) = change.alarm();
     // From 1 to 5; 3 is what other messages have.
     let (message, priority, tag) = match change {
-        Change::Raised(..) if alarm.severity >= Severity::Violation => (&*alarm.text, 5, "rotating_light"),
-        Change::Raised(..) => (&*alarm.text, 4, "warning"),
-        Change::Cleared(..) => (word(language, "alarm", "over"), 2, "white_check_mark"),
+        AlarmChange::Raised(..) if alarm.severity >= Severity::Violation => {
+            (&*alarm.text, 5, "rotating_light")
+        }
+        AlarmChange::Raised(..) => (&*alarm.text, 4, "warning"),
+        AlarmChange::Cleared(..) => (word(language, "alarm", "over"), 2, "white_check_mark"),
     };
     json!({"topic": topic, "title": alarm.title, "message": message, "priority": priority, "tags": [tag]})
 }
 
-fn for_programs(change: &Change, now: Timestamp) -> Value {
+fn for_programs(change: &AlarmChange, now: Timestamp) -> Value {
     let (key, alarm) = change.alarm();
     let state = match change {
-        Change::Raised(..) => "raised",
-        Change::Cleared(..) => "cleared",
+        AlarmChange::Raised(..) => "raised",
+        AlarmChange::Cleared(..) => "cleared",
     };
     let mut body = json!({"alarm": key, "state": state, "at": time_text(now)});
     if let (Some(body), Ok(Value::Object(alarm))) = (body.as_object_mut(), serde_json::to_value(alarm)) {

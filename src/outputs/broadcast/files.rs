@@ -11,15 +11,15 @@ use std::sync::Arc;
 pub(crate) const CACHE_CONTROL: &str = "public, max-age=0, must-revalidate, s-maxage=3";
 
 /// All files, by their paths as in "round-1/games.pgn".
-pub(crate) type Files = BTreeMap<Arc<str>, File>;
+pub(crate) type Files = BTreeMap<Arc<str>, PublishedFile>;
 
 /// A file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct File {
+pub(crate) struct PublishedFile {
     pub(crate) content: Arc<[u8]>,
 }
 
-impl File {
+impl PublishedFile {
     pub(crate) fn new(content: impl Into<Vec<u8>>) -> Self {
         Self {
             content: content.into().into(),

@@ -19,6 +19,6 @@ pub(in crate::outputs) mod task;
 #[cfg(target_os = "linux")]
 pub(in crate::outputs) mod web;
 
-pub(crate) use files::{File, Files};
+pub(crate) use files::{Files, PublishedFile};
 pub(crate) use projection::{Broadcast, EventFacts};
 pub use settings::{Publish, Target};

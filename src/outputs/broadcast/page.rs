@@ -2,7 +2,7 @@
 //!
 //! They are written by hand and served as they are; the board is chessground, whose files are unchanged.
 
-use super::files::{File, Files};
+use super::files::{Files, PublishedFile};
 
 /// What a browser may do for the page: read what lies beside it, and nothing else. Everybody may show it in a frame.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -52,7 +52,7 @@ pub(crate) fn files() -> Files {
 /// The same of any page; they stay as they are as long as the program runs.
 pub(crate) fn files_of(assets: Assets) -> Files {
     let all = assets.iter();
-    all.map(|(path, content)| ((*path).into(), File::new(*content)))
+    all.map(|(path, content)| ((*path).into(), PublishedFile::new(*content)))
         .collect()
 }
 

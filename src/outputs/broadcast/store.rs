@@ -19,7 +19,7 @@ use object_store::{
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use tokio::task::JoinSet;
 
-use super::files::{CACHE_CONTROL, File, Files};
+use super::files::{CACHE_CONTROL, Files, PublishedFile};
 use super::settings::{Publish, Target};
 use super::task::Snapshot;
 use crate::outputs::shared::reports::Reports;
@@ -27,11 +27,11 @@ use crate::system_time::wall_time;
 
 /// A place that gets all files.
 #[derive(Debug)]
-pub(in crate::outputs) struct Place {
+pub(in crate::outputs) struct TargetFiles {
     target: Target,
     settings: Publish,
     /// What is there, as far as we have put it.
-    put: BTreeMap<Arc<str>, File>,
+    put: BTreeMap<Arc<str>, PublishedFile>,
 }
 
 /// Pauses after a failure, doubled each time.
@@ -47,7 +47,7 @@ const TRIAL: &str = "kiebitz-test.txt";
 /// Between two visits to a server, which may want to be paid for each file.
 const SERVER_PAUSE: Duration = Duration::from_secs(1);
 
-impl Place {
+impl TargetFiles {
     pub(in crate::outputs) const fn new(target: Target, settings: Publish) -> Self {
         Self {
             target,
@@ -130,7 +130,11 @@ impl Place {
     }
 
     /// Puts these files there, in any order. Returns how many they are.
-    async fn put_all(&mut self, store: &Arc<dyn ObjectStore>, due: Vec<(Arc<str>, File)>) -> Result<usize> {
+    async fn put_all(
+        &mut self,
+        store: &Arc<dyn ObjectStore>,
+        due: Vec<(Arc<str>, PublishedFile)>,
+    ) -> Result<usize> {
         let at_once = match self.target {
             Target::Bucket { .. } => TO_A_BUCKET,
             Target::Folder(_) | Target::WebDav(_) => 1,
@@ -163,7 +167,7 @@ impl Place {
     fn options(&self, path: &str) -> PutOptions {
         let mut attributes = Attributes::new();
         if matches!(self.target, Target::Bucket { .. }) {
-            attributes.insert(Attribute::ContentType, File::media_type(path).into());
+            attributes.insert(Attribute::ContentType, PublishedFile::media_type(path).into());
             attributes.insert(Attribute::CacheControl, CACHE_CONTROL.into());
         }
         PutOptions {
@@ -225,7 +229,7 @@ impl Place {
 ///
 /// What cannot be done, and why.
 pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Result<()> {
-    let place = Place::new(target, settings);
+    let place = TargetFiles::new(target, settings);
     let opened = tokio::task::spawn_blocking(move || place.open());
     let store = opened.await.context("interrupted")??;
     let path = Path::from(TRIAL);
@@ -252,9 +256,9 @@ pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Re
 async fn put(
     store: Arc<dyn ObjectStore>,
     path: Arc<str>,
-    file: File,
+    file: PublishedFile,
     options: PutOptions,
-) -> Result<(Arc<str>, File)> {
+) -> Result<(Arc<str>, PublishedFile)> {
     let content = bytes::Bytes::copy_from_slice(&file.content);
     let to = Path::from(&*path);
     let put = tokio::time::timeout(PATIENCE, store.put_opts(&to, content.into(), options));

@@ -22,7 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::files::Files;
 use super::task::Snapshot;
-use crate::outputs::shared::http::Connection;
+use crate::outputs::shared::http::WebConnection;
 
 /// The header that tells a page of the stream, with its address as seen from the page. It comes with the list of rounds.
 pub(super) const HEADER: HeaderName = HeaderName::from_static("kiebitz-stream");
@@ -43,13 +43,13 @@ const MAX_KEPT: usize = 1 << 20;
 /// What is told, and how many are.
 #[derive(Debug, Clone)]
 pub(super) struct Live {
-    told: watch::Receiver<Told>,
+    told: watch::Receiver<RecentMessages>,
     places: Arc<Semaphore>,
 }
 
 /// The last messages.
 #[derive(Debug)]
-struct Told {
+struct RecentMessages {
     /// Tells this run of the program from others.
     run: u64,
     /// The number that the next message has.
@@ -61,8 +61,8 @@ struct Told {
 
 /// Somebody who looks on.
 #[derive(Debug)]
-struct Viewer {
-    told: watch::Receiver<Told>,
+struct StreamViewer {
+    told: watch::Receiver<RecentMessages>,
     /// The number of the next message; `None`: what there was before has to be read first.
     next: Option<u64>,
     _place: OwnedSemaphorePermit,
@@ -70,7 +70,7 @@ struct Viewer {
 
 /// A round as it is in its file.
 #[derive(Deserialize)]
-struct Round<'r> {
+struct StreamedRound<'r> {
     #[serde(borrow)]
     head: &'r RawValue,
     #[serde(borrow)]
@@ -82,7 +82,7 @@ type Fields<'f> = BTreeMap<&'f str, &'f RawValue>;
 
 /// What is new in a round.
 #[derive(Serialize)]
-struct News<'n> {
+struct RoundUpdate<'n> {
     round: u32,
     /// Without games: it has to be read anew.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +96,7 @@ struct News<'n> {
 /// Follows the files for as long as they change.
 pub(super) fn follow(mut files: Snapshot) -> Live {
     let run = std::hash::RandomState::new().build_hasher().finish();
-    let (sender, told) = watch::channel(Told {
+    let (sender, told) = watch::channel(RecentMessages {
         run,
         next: 1,
         kept: VecDeque::new(),
@@ -123,7 +123,7 @@ pub(super) fn follow(mut files: Snapshot) -> Live {
 /// Answers a page that wants to be told.
 pub(super) async fn open(
     State(live): State<Live>,
-    Extension(connection): Extension<Connection>,
+    Extension(connection): Extension<WebConnection>,
     headers: HeaderMap,
 ) -> Response {
     let no_store = (header::CACHE_CONTROL, "no-store");
@@ -141,7 +141,7 @@ pub(super) async fn open(
     let next = last.and_then(|id| live.told.borrow().after(id));
     let mut told = live.told;
     told.mark_changed();
-    let viewer = Viewer {
+    let viewer = StreamViewer {
         told,
         next,
         _place: place,
@@ -154,10 +154,14 @@ pub(super) async fn open(
         // nginx would gather messages before it hands them on.
         (HeaderName::from_static("x-accel-buffering"), "no"),
     ];
-    (headers, Body::from_stream(stream::unfold(viewer, Viewer::wait))).into_response()
+    (
+        headers,
+        Body::from_stream(stream::unfold(viewer, StreamViewer::wait)),
+    )
+        .into_response()
 }
 
-impl Viewer {
+impl StreamViewer {
     async fn wait(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
         loop {
             if let Some(message) = self.take() {
@@ -191,7 +195,7 @@ impl Viewer {
     }
 }
 
-impl Told {
+impl RecentMessages {
     /// The number of the oldest message that is kept.
     fn first(&self) -> u64 {
         self.next - self.kept.len() as u64
@@ -250,11 +254,11 @@ fn round_of(path: &str) -> Option<u32> {
 }
 
 fn news(round: u32, before: Option<&[u8]>, now: &[u8]) -> Option<String> {
-    let now: Round<'_> = serde_json::from_slice(now).ok()?;
-    let before: Option<Round<'_>> = before.and_then(|before| serde_json::from_slice(before).ok());
+    let now: StreamedRound<'_> = serde_json::from_slice(now).ok()?;
+    let before: Option<StreamedRound<'_>> = before.and_then(|before| serde_json::from_slice(before).ok());
     let before = before.filter(|before| before.games.len() == now.games.len());
     let news = match &before {
-        Some(before) => News {
+        Some(before) => RoundUpdate {
             round,
             head: (before.head.get() != now.head.get()).then_some(now.head),
             games: (1..)
@@ -265,7 +269,7 @@ fn news(round: u32, before: Option<&[u8]>, now: &[u8]) -> Option<String> {
                 .collect(),
             anew: false,
         },
-        None => News {
+        None => RoundUpdate {
             round,
             head: None,
             games: Vec::new(),
@@ -286,11 +290,11 @@ fn changed<'n>(before: &RawValue, now: &'n RawValue) -> Option<Fields<'n>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outputs::broadcast::File;
+    use crate::outputs::broadcast::PublishedFile;
 
     fn files(games: &[&str]) -> Files {
         let round = format!("{{\"head\":{{\"round\":3}},\"games\":[{}]}}", games.join(","));
-        Files::from([("round-3/wall.json".into(), File::new(round))])
+        Files::from([("round-3/wall.json".into(), PublishedFile::new(round))])
     }
 
     #[test]
@@ -312,8 +316,8 @@ mod tests {
         assert_eq!(messages(&Files::new(), &one), [anew]);
     }
 
-    fn told(messages: usize) -> Told {
-        let mut told = Told {
+    fn told(messages: usize) -> RecentMessages {
+        let mut told = RecentMessages {
             run: 0xab,
             next: 1,
             kept: VecDeque::new(),
@@ -349,7 +353,7 @@ mod tests {
         let (sender, receiver) = watch::channel(told(0));
         let places = Arc::new(Semaphore::new(1));
         let place = places.try_acquire_owned().expect("a place");
-        let viewer = Viewer {
+        let viewer = StreamViewer {
             told: receiver,
             next: None,
             _place: place,

@@ -12,9 +12,9 @@ use super::files::Files;
 use super::page;
 use super::projection::{Broadcast, EventFacts};
 use super::settings::{Publish, Target};
-use super::store::{self, Place};
+use super::store::{self, TargetFiles};
 use super::web;
-use crate::outputs::feeds::{News, Output, Starting};
+use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::shared::trial::Trial;
 
 /// All files at a moment.
@@ -31,7 +31,7 @@ impl Output for Publish {
         let files = starting.files(self.delay);
         let reports = starting.reports.clone();
         for target in &self.to {
-            let place = Place::new(target.clone(), self.clone());
+            let place = TargetFiles::new(target.clone(), self.clone());
             starting.spawn(place.follow(files.clone(), reports.clone()));
         }
         if let Some(address) = self.listen {
@@ -60,7 +60,7 @@ impl Output for Publish {
 /// Follows what happens, and makes the files of it, once for each delay.
 #[derive(Debug)]
 pub(in crate::outputs) struct Follower {
-    told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
+    inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
     shows: BTreeMap<Duration, (Broadcast, watch::Sender<Arc<Files>>)>,
     facts: EventFacts,
     /// The pairings are known. Without them a round would be seen with half of its games.
@@ -70,11 +70,11 @@ pub(in crate::outputs) struct Follower {
 impl Follower {
     /// Of an event of which nothing is known yet.
     pub(in crate::outputs) fn new(
-        told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
+        inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
         facts: EventFacts,
     ) -> Self {
         Self {
-            told,
+            inputs,
             shows: BTreeMap::new(),
             facts,
             paired: false,
@@ -102,15 +102,15 @@ impl Follower {
     }
 
     pub(in crate::outputs) async fn work(mut self) {
-        while let Some((now, news)) = self.told.recv().await {
+        while let Some((now, input)) = self.inputs.recv().await {
             let mut now = now;
-            self.hear(now, &news);
+            self.hear(now, &input);
             if self.shows.values_mut().any(|(show, _)| show.advance(now)) {
                 // What is on its way belongs to the same move.
                 tokio::time::sleep(GATHERED).await;
-                while let Ok((at, news)) = self.told.try_recv() {
+                while let Ok((at, input)) = self.inputs.try_recv() {
                     now = now.max(at);
-                    self.hear(at, &news);
+                    self.hear(at, &input);
                 }
             }
             for (show, files) in self.shows.values_mut() {
@@ -121,24 +121,24 @@ impl Follower {
         }
     }
 
-    fn hear(&mut self, now: Timestamp, news: &News) {
-        self.paired |= matches!(news, News::Pairings(_));
+    fn hear(&mut self, now: Timestamp, input: &FeedInput) {
+        self.paired |= matches!(input, FeedInput::Pairings(_));
         for (show, _) in self.shows.values_mut() {
-            match news {
-                News::Events(events) => events.iter().for_each(|event| show.take(now, event)),
-                News::Clock(board, clock) => show.take_clock(now, board, clock),
-                News::Serial(board, serial) => show.know(board, serial),
-                News::Past(board, events) => show.resume(now, board, events),
-                News::Pairings(Some(tournament)) => show.pair(Arc::clone(tournament)),
-                News::Facts(facts) => show.rename(facts.clone()),
-                News::SetForward(by) => show.set_forward(*by),
-                News::Restart(restarts) => show.restart(*restarts),
-                News::Pairings(None)
-                | News::Round(_)
-                | News::Sight(_)
-                | News::Kept(_)
-                | News::Journals(_)
-                | News::Tick => {}
+            match input {
+                FeedInput::Events(events) => events.iter().for_each(|event| show.take(now, event)),
+                FeedInput::Clock(board, clock) => show.take_clock(now, board, clock),
+                FeedInput::Serial(board, serial) => show.know(board, serial),
+                FeedInput::Past(board, events) => show.resume(now, board, events),
+                FeedInput::Pairings(Some(tournament)) => show.pair(Arc::clone(tournament)),
+                FeedInput::Facts(facts) => show.rename(facts.clone()),
+                FeedInput::SetForward(by) => show.set_forward(*by),
+                FeedInput::Restart(restarts) => show.restart(*restarts),
+                FeedInput::Pairings(None)
+                | FeedInput::Round(_)
+                | FeedInput::Status(_)
+                | FeedInput::Kept(_)
+                | FeedInput::Journals(_)
+                | FeedInput::Tick => {}
             }
         }
     }

@@ -16,7 +16,7 @@ use axum::routing::get;
 use maud::{DOCTYPE, html};
 use tower_http::compression::CompressionLayer;
 
-use super::files::{CACHE_CONTROL, File, Files};
+use super::files::{CACHE_CONTROL, Files, PublishedFile};
 use super::task::Snapshot;
 use super::{page, stream};
 use crate::outputs::shared::http::{accept, listen};
@@ -98,7 +98,7 @@ fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     } else {
         axum::body::Bytes::copy_from_slice(&file.content).into_response()
     };
-    let mut response = with_headers(File::media_type(path), CACHE_CONTROL, response);
+    let mut response = with_headers(PublishedFile::media_type(path), CACHE_CONTROL, response);
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         response.headers_mut().insert(header::ETAG, tag);
     }
@@ -116,7 +116,7 @@ fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
 }
 
 /// What changes whenever the content does.
-fn tag(file: &File) -> String {
+fn tag(file: &PublishedFile) -> String {
     let mut hasher = DefaultHasher::new();
     file.content.hash(&mut hasher);
     format!("\"{:016x}\"", hasher.finish())
@@ -173,7 +173,7 @@ mod tests {
     use tokio::sync::watch;
 
     use super::*;
-    use crate::outputs::shared::http::{Connection, answer};
+    use crate::outputs::shared::http::{WebConnection, answer};
 
     async fn ask(address: SocketAddr, request: &str) -> String {
         let mut stream = TcpStream::connect(address).await.expect("a server");
@@ -199,7 +199,7 @@ mod tests {
             let router = router(snapshot);
             loop {
                 let (stream, _) = listener.accept().await.expect("a caller");
-                tokio::spawn(answer(stream, router.clone(), Connection::new(None)));
+                tokio::spawn(answer(stream, router.clone(), WebConnection::new(None)));
                 let _ = &kept;
             }
         });
@@ -222,7 +222,9 @@ mod tests {
             "round-1/board-1.json",
         ];
         let files = |result: &str| -> Files {
-            let files = paths.iter().map(|path| ((*path).into(), File::new(result)));
+            let files = paths
+                .iter()
+                .map(|path| ((*path).into(), PublishedFile::new(result)));
             files.collect()
         };
         let (address, sender) = serving_what_changes(files("1-0")).await;
@@ -249,7 +251,7 @@ mod tests {
     #[tokio::test]
     async fn files_are_served_with_tags_and_may_only_be_read() {
         let content = "1. e4 e5 *\n".repeat(100);
-        let file = File::new(content.clone());
+        let file = PublishedFile::new(content.clone());
         let etag = tag(&file);
         let address = serving(Files::from([("round-1/games.pgn".into(), file)])).await;
         let answer = ask(address, "GET /round-1/games.pgn?poll HTTP/1.1").await;
@@ -297,7 +299,7 @@ mod tests {
     async fn a_stream_is_none_of_the_connections() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let file = File::new("{}");
+        let file = PublishedFile::new("{}");
         let (_sender, snapshot) = watch::channel(Arc::new(Files::from([("wall.json".into(), file)])));
         tokio::spawn(async move { accept(&listener, &router(snapshot), 1).await });
         let mut stream = TcpStream::connect(address).await.expect("a server");

@@ -18,18 +18,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{self, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-use super::first::{self, First};
+use super::first::{self, FirstUserCode};
 use super::orders::{self, PATIENCE};
 use super::outputs::{self, Outputs};
 use super::page;
-use super::pairings::{self, Refused};
-use super::review::{self, Reading};
+use super::pairings::{self, PairingsRefusal};
+use super::review::{self, GameReader};
 use super::sessions::{Guest, Sessions};
-use super::settings::Desk;
-use super::task::{Around, Page, WAITING};
+use super::settings::DeskSettings;
+use super::task::{DeskContext, PageSender, WAITING};
 use super::users::{self, Role};
-use crate::outputs::broadcast::{File, page as wall};
-use crate::outputs::shared::http::{self, Connection};
+use crate::outputs::broadcast::{PublishedFile, page as wall};
+use crate::outputs::shared::http::{self, WebConnection};
 use crate::outputs::shared::to_hall::ToHall;
 use crate::system_time::moment;
 use crate::tournament::files::PairingFiles;
@@ -54,27 +54,27 @@ const OWN: HeaderName = HeaderName::from_static("kiebitz-desk");
 
 /// What all requests share.
 #[derive(Debug)]
-pub(super) struct Door {
-    pub(super) settings: Desk,
+pub(super) struct DeskState {
+    pub(super) settings: DeskSettings,
     sessions: Mutex<Sessions>,
-    pages: mpsc::Sender<Page>,
+    pages: mpsc::Sender<PageSender>,
     pub(super) hall: ToHall,
     /// One at a time changes something there. `None`: the boards are those of a hub, and get theirs in their halls.
     pub(super) pairings: Option<Arc<sync::Mutex<PairingFiles>>>,
     places: Arc<Semaphore>,
     /// Whose turn it is to have a password looked at.
     pub(super) turns: Arc<Semaphore>,
-    pub(super) first: First,
+    pub(super) first: FirstUserCode,
     pub(super) outputs: Outputs,
     /// Where past games are read.
-    pub(super) reading: Reading,
+    pub(super) reading: GameReader,
 }
 
-pub(super) type Shared = State<Arc<Door>>;
+pub(super) type Shared = State<Arc<DeskState>>;
 
 /// Serves for as long as the program runs.
-pub(super) async fn serve(settings: Desk, around: Around, pages: mpsc::Sender<Page>) {
-    let Around {
+pub(super) async fn serve(settings: DeskSettings, around: DeskContext, pages: mpsc::Sender<PageSender>) {
+    let DeskContext {
         in_hall,
         trials,
         language,
@@ -84,8 +84,8 @@ pub(super) async fn serve(settings: Desk, around: Around, pages: mpsc::Sender<Pa
     let address = settings.listen;
     let listener = http::listen(address, "[desk]").await;
     tracing::info!("serving the arbiters' desk at http://{address}/");
-    let router = router(Door {
-        first: First::offered(&settings),
+    let router = router(DeskState {
+        first: FirstUserCode::offered(&settings),
         settings,
         sessions: Mutex::default(),
         pages,
@@ -94,12 +94,12 @@ pub(super) async fn serve(settings: Desk, around: Around, pages: mpsc::Sender<Pa
         places: Arc::new(Semaphore::new(MAX_PAGES)),
         turns: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
         outputs: Outputs::of(trials),
-        reading: Reading::of(archive, language),
+        reading: GameReader::of(archive, language),
     });
     http::accept(&listener, &router, MAX_CONNECTIONS).await;
 }
 
-fn router(door: Door) -> Router {
+fn router(door: DeskState) -> Router {
     Router::new()
         .route("/", get(async || asset(page::INDEX)))
         .route(
@@ -160,12 +160,12 @@ fn asset(path: &str) -> Response {
     let Some(file) = own.or_else(|| wall::files().remove(path)) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let media_type = HeaderValue::from_static(File::media_type(path));
+    let media_type = HeaderValue::from_static(PublishedFile::media_type(path));
     let content = Bytes::copy_from_slice(&file.content);
     ([(header::CONTENT_TYPE, media_type)], content).into_response()
 }
 
-impl Door {
+impl DeskState {
     pub(super) fn sessions<T>(&self, look: impl FnOnce(&mut Sessions) -> T) -> T {
         look(&mut self.sessions.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -244,10 +244,10 @@ fn nobody_can(error: &anyhow::Error) -> Response {
 }
 
 /// Whoever asks for what only those get who are logged in, whatever their role.
-impl FromRequestParts<Arc<Door>> for Guest {
+impl FromRequestParts<Arc<DeskState>> for Guest {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Arc<Door>) -> Result<Self, Response> {
+    async fn from_request_parts(parts: &mut Parts, door: &Arc<DeskState>) -> Result<Self, Response> {
         door.guest(&parts.headers).ok_or_else(nobody)
     }
 }
@@ -256,10 +256,10 @@ impl FromRequestParts<Arc<Door>> for Guest {
 #[derive(Debug)]
 pub(super) struct Operator(pub(super) Guest);
 
-impl FromRequestParts<Arc<Door>> for Operator {
+impl FromRequestParts<Arc<DeskState>> for Operator {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Arc<Door>) -> Result<Self, Response> {
+    async fn from_request_parts(parts: &mut Parts, door: &Arc<DeskState>) -> Result<Self, Response> {
         let guest = Guest::from_request_parts(parts, door).await?;
         match guest.role {
             Role::Operator => Ok(Self(guest)),
@@ -317,12 +317,12 @@ pub(super) fn too_often(wait: Duration) -> Response {
 }
 
 #[derive(Deserialize)]
-struct Login {
+struct LoginForm {
     user: String,
     password: String,
 }
 
-async fn log_in(State(door): Shared, headers: HeaderMap, Json(login): Json<Login>) -> Response {
+async fn log_in(State(door): Shared, headers: HeaderMap, Json(login): Json<LoginForm>) -> Response {
     if door.settings.user_header.is_some() {
         return refused(StatusCode::FORBIDDEN, "log in at the proxy in front of this page");
     }
@@ -358,8 +358,8 @@ async fn log_out(State(door): Shared, headers: HeaderMap) -> Response {
 }
 
 /// A page that looks on.
-struct Viewer {
-    door: Arc<Door>,
+struct DeskViewer {
+    door: Arc<DeskState>,
     secret: String,
     told: mpsc::Receiver<Bytes>,
     _place: OwnedSemaphorePermit,
@@ -367,7 +367,7 @@ struct Viewer {
 
 async fn look_on(
     State(door): Shared,
-    Extension(connection): Extension<Connection>,
+    Extension(connection): Extension<WebConnection>,
     headers: HeaderMap,
 ) -> Response {
     if door.guest(&headers).is_none() {
@@ -384,7 +384,7 @@ async fn look_on(
         return refused(StatusCode::SERVICE_UNAVAILABLE, "kiebitz is stopping");
     }
     connection.stay();
-    let viewer = Viewer {
+    let viewer = DeskViewer {
         secret: secret(&headers).unwrap_or_default().to_owned(),
         door,
         told,
@@ -395,10 +395,14 @@ async fn look_on(
         // nginx would gather messages before it hands them on.
         (HeaderName::from_static("x-accel-buffering"), "no"),
     ];
-    (headers, Body::from_stream(stream::unfold(viewer, Viewer::wait))).into_response()
+    (
+        headers,
+        Body::from_stream(stream::unfold(viewer, DeskViewer::wait)),
+    )
+        .into_response()
 }
 
-impl Viewer {
+impl DeskViewer {
     async fn wait(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
         match tokio::time::timeout(KEEP_ALIVE, self.told.recv()).await {
             Ok(Some(message)) => Some((Ok(message), self)),
@@ -413,7 +417,7 @@ impl Viewer {
 }
 
 /// How everything is, as the daemon's status says it: for operators.
-async fn status(State(door): Shared, _operator: Operator) -> Result<Response, Refused> {
+async fn status(State(door): Shared, _operator: Operator) -> Result<Response, PairingsRefusal> {
     pairings::in_hall(&door)?;
     let (question, answer) = oneshot::channel();
     let asked = async {
@@ -422,7 +426,7 @@ async fn status(State(door): Shared, _operator: Operator) -> Result<Response, Re
     };
     match tokio::time::timeout(PATIENCE, asked).await {
         Ok(Some(status)) => Ok(Json(status).into_response()),
-        Ok(None) | Err(_) => Err(Refused::new(
+        Ok(None) | Err(_) => Err(PairingsRefusal::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "kiebitz does not answer",
         )),

@@ -13,14 +13,14 @@ use tokio::sync::Mutex;
 
 use super::door::{Shared, refused, too_often};
 use super::sessions::Guest;
-use super::settings::Desk;
+use super::settings::DeskSettings;
 use super::users::{self, Role};
 use crate::outputs::mqtt::host_name;
 use crate::system_time::moment;
 
 /// The code, as long as it is good for something.
 #[derive(Default)]
-pub(super) struct First(Mutex<Option<String>>);
+pub(super) struct FirstUserCode(Mutex<Option<String>>);
 
 /// Letters and digits that nobody takes for one another: each is five bits.
 const LETTERS: [u8; 32] = *b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
@@ -28,9 +28,9 @@ const LENGTH: usize = 10;
 /// Those who try codes are counted under this name, which nobody has.
 const TRIES: &str = "# the first operator";
 
-impl First {
+impl FirstUserCode {
     /// Makes a code and has the log say it, where nobody could log in.
-    pub(super) fn offered(settings: &Desk) -> Self {
+    pub(super) fn offered(settings: &DeskSettings) -> Self {
         if settings.user_header.is_some() || !users::are_none(&settings.users_file) {
             return Self::default();
         }
@@ -59,7 +59,7 @@ impl First {
     }
 }
 
-impl fmt::Debug for First {
+impl fmt::Debug for FirstUserCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("First").finish_non_exhaustive()
     }
@@ -82,14 +82,18 @@ fn are_same(one: &str, other: &str) -> bool {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct FirstUserForm {
     code: String,
     user: String,
     password: String,
 }
 
 /// Makes the first operator, and logs them in.
-pub(super) async fn make(State(door): Shared, headers: HeaderMap, Json(asked): Json<Asked>) -> Response {
+pub(super) async fn make(
+    State(door): Shared,
+    headers: HeaderMap,
+    Json(asked): Json<FirstUserForm>,
+) -> Response {
     // One after another: the second finds that there is one.
     let mut code = door.first.0.lock().await;
     let Some(right) = &*code else {

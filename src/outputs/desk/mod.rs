@@ -22,8 +22,8 @@ mod task;
 #[cfg(target_os = "linux")]
 mod users;
 
-pub use settings::Desk;
+pub use settings::DeskSettings;
 #[cfg(target_os = "linux")]
-pub(crate) use task::{InHall, Served};
+pub(crate) use task::{DeskOutput, InHall};
 #[cfg(target_os = "linux")]
 pub(crate) use users::{Role, line as user_line};

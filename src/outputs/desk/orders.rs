@@ -14,18 +14,22 @@ use tokio::sync::oneshot;
 use super::door::{Shared, nobody, refused};
 use super::sessions::Guest;
 use super::users::Role;
-use crate::outputs::shared::to_hall::{Setup, Unanswered};
+use crate::outputs::shared::to_hall::{Request, Unanswered};
 
 /// Who has the boards answers within that, or does not work. A hub takes up to seven seconds to say that nobody answers.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct CommandForm {
     board: String,
     command: Map<String, Value>,
 }
 
-pub(super) async fn command(State(door): Shared, headers: HeaderMap, Json(asked): Json<Asked>) -> Response {
+pub(super) async fn command(
+    State(door): Shared,
+    headers: HeaderMap,
+    Json(asked): Json<CommandForm>,
+) -> Response {
     let Some(guest) = door.guest(&headers) else {
         return nobody();
     };
@@ -57,13 +61,13 @@ pub(super) async fn command(State(door): Shared, headers: HeaderMap, Json(asked)
         return refused(StatusCode::FORBIDDEN, &why);
     }
     let (sender, answer) = oneshot::channel();
-    let setup = Setup {
+    let request = Request {
         board: asked.board,
         command,
         answer: sender,
     };
     let carried_out = async {
-        door.hall.setups.send(setup).await.ok()?;
+        door.hall.requests.send(request).await.ok()?;
         answer.await.ok()
     };
     match tokio::time::timeout(PATIENCE, carried_out).await {

@@ -40,7 +40,7 @@ pub(super) async fn list(State(door): Shared, _operator: Operator) -> Response {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct TrialForm {
     output: String,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Asked {
 pub(super) async fn test(
     State(door): Shared,
     Operator(guest): Operator,
-    Json(asked): Json<Asked>,
+    Json(asked): Json<TrialForm>,
 ) -> Response {
     let mut trials = door.outputs.trials.iter();
     let Some(trial) = trials.find(|trial| trial.name() == asked.output).cloned() else {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use crate::outputs::broadcast::page::INDEX;
 use crate::outputs::broadcast::page::{Assets, assets, files_of};
-use crate::outputs::broadcast::{File, Files};
+use crate::outputs::broadcast::{Files, PublishedFile};
 
 /// What a browser may do for the page: speak with the server that it comes from. Nobody may show it in a frame.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -59,7 +59,7 @@ const ASSETS: Assets = assets![
 /// All files of the page.
 pub(crate) fn files() -> Files {
     let mut files = files_of(ASSETS);
-    files.insert(KINDS.into(), File::new(kinds()));
+    files.insert(KINDS.into(), PublishedFile::new(kinds()));
     files
 }
 

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::door::{Door, IN_HALL, Operator, Shared, refused};
+use super::door::{DeskState, IN_HALL, Operator, Shared, refused};
 use crate::tournament::files::{FileName, NoFileName, PairingFiles};
 use crate::tournament::{self, Check, ReadError, Totals};
 
@@ -22,32 +22,32 @@ use crate::tournament::{self, Check, ReadError, Totals};
 const LONGEST: usize = 8 << 20;
 
 /// What comes of a request.
-type Answered = Result<Response, Refused>;
+type PairingsResponse = Result<Response, PairingsRefusal>;
 
 /// Why a request is refused.
 #[derive(Debug)]
-pub(super) struct Refused(StatusCode, String);
+pub(super) struct PairingsRefusal(StatusCode, String);
 
-impl Refused {
+impl PairingsRefusal {
     pub(super) fn new(status: StatusCode, why: impl Into<String>) -> Self {
         Self(status, why.into())
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for PairingsRefusal {
     fn into_response(self) -> Response {
         refused(self.0, &self.1)
     }
 }
 
 /// The files, which a hub does not have.
-pub(super) fn in_hall(door: &Door) -> Result<&Arc<Mutex<PairingFiles>>, Refused> {
-    let elsewhere = || Refused::new(StatusCode::NOT_FOUND, IN_HALL);
+pub(super) fn in_hall(door: &DeskState) -> Result<&Arc<Mutex<PairingFiles>>, PairingsRefusal> {
+    let elsewhere = || PairingsRefusal::new(StatusCode::NOT_FOUND, IN_HALL);
     door.pairings.as_ref().ok_or_else(elsewhere)
 }
 
 /// What was dropped in, what is configured, and what is to be said of all of it.
-pub(super) async fn list(State(door): Shared, _operator: Operator) -> Answered {
+pub(super) async fn list(State(door): Shared, _operator: Operator) -> PairingsResponse {
     work(&door, |files| {
         let dropped = files.dropped()?.into_iter().map(|file| {
             let changed = Timestamp::try_from(file.changed).ok();
@@ -72,7 +72,11 @@ pub(super) async fn list(State(door): Shared, _operator: Operator) -> Answered {
 }
 
 /// One that was dropped in, as it is.
-pub(super) async fn file(State(door): Shared, _operator: Operator, Path(name): Path<String>) -> Answered {
+pub(super) async fn file(
+    State(door): Shared,
+    _operator: Operator,
+    Path(name): Path<String>,
+) -> PairingsResponse {
     let name = named(&name)?;
     work(&door, move |files| {
         let Some(content) = files.content(&name)? else {
@@ -93,7 +97,7 @@ pub(super) async fn drop_in(
     Operator(guest): Operator,
     Path(name): Path<String>,
     request: Request,
-) -> Answered {
+) -> PairingsResponse {
     in_hall(&door)?;
     let name = named(&name)?;
     let only_checked = request.uri().query() == Some("check");
@@ -119,7 +123,7 @@ pub(super) async fn remove(
     State(door): Shared,
     Operator(guest): Operator,
     Path(name): Path<String>,
-) -> Answered {
+) -> PairingsResponse {
     let name = named(&name)?;
     work(&door, move |files| {
         if !files.remove(&name)? {
@@ -131,26 +135,26 @@ pub(super) async fn remove(
     .await
 }
 
-fn named(name: &str) -> Result<FileName, Refused> {
+fn named(name: &str) -> Result<FileName, PairingsRefusal> {
     let name = name.parse();
-    name.map_err(|error: NoFileName| Refused::new(StatusCode::BAD_REQUEST, error.to_string()))
+    name.map_err(|error: NoFileName| PairingsRefusal::new(StatusCode::BAD_REQUEST, error.to_string()))
 }
 
 fn missing() -> Response {
     refused(StatusCode::NOT_FOUND, "there is no uploaded file of this name")
 }
 
-async fn whole(body: Body) -> Result<Bytes, Refused> {
+async fn whole(body: Body) -> Result<Bytes, PairingsRefusal> {
     let why = "the file is larger than 8 MB: check that it is a pairing file";
-    let too_large = |_| Refused::new(StatusCode::PAYLOAD_TOO_LARGE, why);
+    let too_large = |_| PairingsRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, why);
     to_bytes(body, LONGEST).await.map_err(too_large)
 }
 
 /// Works on the files, one request at a time, on a thread that may wait for the disk.
 async fn work(
-    door: &Arc<Door>,
+    door: &Arc<DeskState>,
     what: impl FnOnce(&PairingFiles) -> io::Result<Response> + Send + 'static,
-) -> Answered {
+) -> PairingsResponse {
     let files = Arc::clone(in_hall(door)?).lock_owned().await;
     let done = tokio::task::spawn_blocking(move || what(&files)).await;
     let done = done
@@ -158,7 +162,7 @@ async fn work(
         .and_then(|done| done.map_err(Error::from));
     done.map_err(|error| {
         tracing::warn!("[desk]: cannot change the pairing files: {error:#}");
-        Refused::new(StatusCode::INTERNAL_SERVER_ERROR, format!("{error:#}"))
+        PairingsRefusal::new(StatusCode::INTERNAL_SERVER_ERROR, format!("{error:#}"))
     })
 }
 

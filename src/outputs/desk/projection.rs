@@ -17,17 +17,17 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use shakmaty::{Bitboard, Board, Square};
 
-use crate::clock::ClockPicture;
+use crate::clock::ClockView;
 use crate::outputs::shared::advice;
+use crate::outputs::shared::board_status::{BoardStatus, Levers};
 use crate::outputs::shared::record::BoardRecord;
-use crate::outputs::shared::sight::{Levers, Sight};
 use crate::tournament::{Tournament, table_of};
 use paired::Paired;
 
 /// All boards.
 #[derive(Debug, Default)]
 pub(crate) struct Desk {
-    boards: BTreeMap<String, Seat>,
+    boards: BTreeMap<String, DeskBoard>,
     changed: BTreeSet<String>,
     paired: Paired,
     /// The journal lacks something of what is shown, and whether that was told.
@@ -37,7 +37,7 @@ pub(crate) struct Desk {
 
 /// What has changed, as JSON.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum DeskUpdate {
     /// Of a board: its name, and what is otherwise than before.
     Board(String),
     /// A board is not to be seen any more: its name.
@@ -50,12 +50,12 @@ pub(crate) enum Change {
 
 /// A board.
 #[derive(Debug, Default)]
-struct Seat {
+struct DeskBoard {
     /// How it is; `None`: it was not there since the program was started.
-    sight: Option<Sight>,
+    status: Option<BoardStatus>,
     record: BoardRecord,
     /// How each that is over ended, and what arbiters decided since, the oldest first.
-    ended: BTreeMap<u64, Vec<Ended>>,
+    ended: BTreeMap<u64, Vec<IncidentEnding>>,
     /// The results that arbiters have set for the game, the oldest first.
     results: Vec<ResultSet>,
     /// What its squares did since something was told.
@@ -66,7 +66,7 @@ struct Seat {
 
 /// What is told of a board.
 #[derive(Debug, Serialize)]
-struct Picture<'p> {
+struct DeskBoardView<'p> {
     board: &'p str,
     /// Of its game, else that at which it stands.
     table: Option<u32>,
@@ -86,7 +86,7 @@ struct Picture<'p> {
     game_placement: Option<String>,
     /// The squares on which the two differ.
     differs: Vec<String>,
-    clock: Option<ClockPicture>,
+    clock: Option<ClockView>,
     /// The side on which the clock's lever is up, seen from its front; `None`: there is no clock.
     lever: Option<Side>,
     /// White's side of it; `None`: nobody knows.
@@ -95,7 +95,7 @@ struct Picture<'p> {
     /// The open incidents, the oldest first.
     incidents: Vec<Opened<'p>>,
     /// Those of the game that are over.
-    past: Vec<Past<'p>>,
+    past: Vec<PastIncident<'p>>,
     /// The results that arbiters have set for the game, the oldest first.
     results: &'p [ResultSet],
     offences: Offences,
@@ -121,13 +121,13 @@ struct Opened<'i> {
 
 /// An incident that is over.
 #[derive(Debug, Serialize)]
-struct Past<'i> {
+struct PastIncident<'i> {
     #[serde(flatten)]
     opened: Opened<'i>,
     #[serde(flatten)]
-    ended: Option<&'i Ended>,
+    ended: Option<&'i IncidentEnding>,
     /// The decisions of arbiters, the oldest first.
-    decisions: Vec<&'i Ended>,
+    decisions: Vec<&'i IncidentEnding>,
 }
 
 /// A result that an arbiter has set; without a reason the game goes on.
@@ -141,7 +141,7 @@ struct ResultSet {
 
 /// How an incident ended, or was decided last.
 #[derive(Debug, Serialize)]
-struct Ended {
+struct IncidentEnding {
     #[serde(serialize_with = "rfc3339_option")]
     closed: Option<Timestamp>,
     by: ClosedBy,
@@ -155,10 +155,10 @@ struct Ended {
 impl Desk {
     /// Takes in an event.
     pub(crate) fn take(&mut self, event: &Event) {
-        let seat = self.boards.entry(event.board.clone()).or_default();
-        let changed = seat.record.take(event);
+        let board = self.boards.entry(event.board.clone()).or_default();
+        let changed = board.record.take(event);
         let mut is_news = changed.games || changed.incidents;
-        is_news |= seat.note(event);
+        is_news |= board.note(event);
         if is_news {
             self.changed.insert(event.board.clone());
         }
@@ -170,11 +170,11 @@ impl Desk {
     }
 
     /// A board is so.
-    pub(crate) fn see(&mut self, sight: Sight) {
-        let name = sight.name.clone();
-        let seat = self.boards.entry(name.clone()).or_default();
-        seat.seen.add(sight.seen);
-        seat.sight = Some(sight);
+    pub(crate) fn see(&mut self, status: BoardStatus) {
+        let name = status.name.clone();
+        let board = self.boards.entry(name.clone()).or_default();
+        board.seen.add(status.seen);
+        board.status = Some(status);
         self.changed.insert(name);
     }
 
@@ -184,7 +184,7 @@ impl Desk {
     }
 
     /// Boards get pairings of this round from now on.
-    pub(crate) fn seat(&mut self, round: Option<u32>) {
+    pub(crate) fn set_round(&mut self, round: Option<u32>) {
         self.paired.round = round;
     }
 
@@ -195,13 +195,13 @@ impl Desk {
 
     /// The round's pairings, as JSON.
     pub(crate) fn pairings(&self) -> String {
-        self.paired.picture()
+        self.paired.view()
     }
 
     /// All boards that are to be seen, as JSON.
     pub(crate) fn all(&self) -> String {
-        let boards = self.boards.iter().filter(|(_, seat)| !seat.is_gone());
-        let boards: Vec<Map<String, Value>> = boards.map(|(name, seat)| seat.picture(name)).collect();
+        let boards = self.boards.iter().filter(|(_, board)| !board.is_gone());
+        let boards: Vec<Map<String, Value>> = boards.map(|(name, board)| board.view(name)).collect();
         let mut all = serde_json::json!({ "boards": boards });
         if self.unkept {
             all["kept"] = false.into();
@@ -210,37 +210,38 @@ impl Desk {
     }
 
     /// What has changed since this was asked last.
-    pub(crate) fn poll_changes(&mut self) -> Vec<Change> {
+    pub(crate) fn poll_changes(&mut self) -> Vec<DeskUpdate> {
         let names = core::mem::take(&mut self.changed);
         let changes = names.into_iter().filter_map(|name| {
-            let seat = self.boards.get_mut(&name)?;
-            if seat.is_gone() {
-                seat.told.clear();
+            let board = self.boards.get_mut(&name)?;
+            if board.is_gone() {
+                board.told.clear();
                 let gone = serde_json::json!({ "board": name });
-                return Some(Change::Gone(gone.to_string()));
+                return Some(DeskUpdate::Gone(gone.to_string()));
             }
-            let picture = seat.picture(&name);
-            let seen = core::mem::take(&mut seat.seen);
-            let mut news = picture.clone();
-            news.retain(|field, value| seat.told.get(field) != Some(value));
-            seat.told = picture;
+            let view = board.view(&name);
+            let seen = core::mem::take(&mut board.seen);
+            let mut news = view.clone();
+            news.retain(|field, value| board.told.get(field) != Some(value));
+            board.told = view;
             news.extend(squares_of(seen));
             if news.is_empty() {
                 return None;
             }
             news.insert("board".to_owned(), name.into());
-            Some(Change::Board(Value::Object(news).to_string()))
+            Some(DeskUpdate::Board(Value::Object(news).to_string()))
         });
-        let changes: Vec<Change> = changes.collect();
-        let pairings = self.paired.poll_change().map(Change::Pairings);
+        let changes: Vec<DeskUpdate> = changes.collect();
+        let pairings = self.paired.poll_change().map(DeskUpdate::Pairings);
         let is_other = core::mem::replace(&mut self.told_unkept, self.unkept) != self.unkept;
-        let kept = is_other.then(|| Change::Kept(serde_json::json!({ "kept": !self.unkept }).to_string()));
+        let kept =
+            is_other.then(|| DeskUpdate::Kept(serde_json::json!({ "kept": !self.unkept }).to_string()));
         // What is not kept is shown after it is said that it is not.
         kept.into_iter().chain(changes).chain(pairings).collect()
     }
 }
 
-impl Seat {
+impl DeskBoard {
     /// Notes how incidents ended. Returns whether that is news.
     fn note(&mut self, event: &Event) -> bool {
         match &event.kind {
@@ -254,7 +255,7 @@ impl Seat {
                 decided_by,
                 ..
             } => {
-                let ended = Ended {
+                let ended = IncidentEnding {
                     closed: Some(event.ts),
                     by: *by,
                     reason: *reason,
@@ -311,24 +312,24 @@ impl Seat {
     }
 
     fn is_gone(&self) -> bool {
-        self.sight.as_ref().is_some_and(|sight| sight.forgotten)
+        self.status.as_ref().is_some_and(|status| status.forgotten)
     }
 
-    fn picture(&self, name: &str) -> Map<String, Value> {
+    fn view(&self, name: &str) -> Map<String, Value> {
         let game = self.record.game();
         let players = game.and_then(|game| game.players.as_ref());
-        let sight = self.sight.as_ref();
-        let connected = sight.is_some_and(Sight::is_there);
-        let expected = sight.and_then(|sight| sight.expected.as_ref());
-        let levers = sight.map_or_else(Levers::default, |sight| sight.levers);
-        let stands_at = sight.and_then(|sight| sight.table);
+        let status = self.status.as_ref();
+        let connected = status.is_some_and(BoardStatus::is_there);
+        let expected = status.and_then(|status| status.expected.as_ref());
+        let levers = status.map_or_else(Levers::default, |status| status.levers);
+        let stands_at = status.and_then(|status| status.table);
         let opened = |incident| Opened {
             incident,
             advice_in: advice::in_all_languages(incident),
             since: self.record.since(incident),
         };
         let offences = self.record.incidents.offences();
-        let picture = Picture {
+        let view = DeskBoardView {
             board: name,
             table: players
                 .and_then(|players| players.table)
@@ -336,18 +337,18 @@ impl Seat {
                 .or_else(|| table_of(name)),
             stands_at,
             connected,
-            away: sight.and_then(|sight| sight.away.as_deref()),
-            port: sight.map(|sight| &*sight.port),
-            serial: sight.and_then(|sight| sight.serial.as_deref()),
-            same_number: sight.map_or(&[], |sight| &sight.same_number),
-            battery: sight.and_then(|sight| sight.battery).filter(|_| connected),
-            placement: sight.map(|sight| sight.placement.board_fen().to_string()),
+            away: status.and_then(|status| status.away.as_deref()),
+            port: status.map(|status| &*status.port),
+            serial: status.and_then(|status| status.serial.as_deref()),
+            same_number: status.map_or(&[], |status| &status.same_number),
+            battery: status.and_then(|status| status.battery).filter(|_| connected),
+            placement: status.map(|status| status.placement.board_fen().to_string()),
             game_placement: expected.map(|board| board.board_fen().to_string()),
-            differs: sight
+            differs: status
                 .zip(expected)
-                .map(|(sight, expected)| differing(&sight.placement, expected))
+                .map(|(status, expected)| differing(&status.placement, expected))
                 .unwrap_or_default(),
-            clock: sight.map(|sight| sight.clock),
+            clock: status.map(|status| status.clock),
             lever: levers.up,
             white_side: levers.white,
             game,
@@ -358,7 +359,7 @@ impl Seat {
                 .past()
                 .map(|incident| {
                     let ended = self.ended.get(&incident.incident).map_or(&[][..], Vec::as_slice);
-                    Past {
+                    PastIncident {
                         opened: opened(incident),
                         ended: ended.last(),
                         decisions: ended.iter().filter(|ended| ended.decided_by.is_some()).collect(),
@@ -371,7 +372,7 @@ impl Seat {
                 black: offences.black,
             },
         };
-        match serde_json::to_value(&picture) {
+        match serde_json::to_value(&view) {
             Ok(Value::Object(fields)) => fields,
             _ => Map::new(),
         }

@@ -19,7 +19,7 @@ use kiebitz_game::laws::Language;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-use super::door::Door;
+use super::door::DeskState;
 use super::sessions::Guest;
 use crate::kept::{Archive, KeptGame, KeptGames, Recorded};
 use crate::outputs::pgn::pgn;
@@ -27,7 +27,7 @@ use crate::outputs::report::{GameReport, Manner, Report, html};
 use crate::outputs::shared::advice::in_all_languages;
 use crate::outputs::shared::notation::Letters;
 use crate::system_time::local_zone;
-use refusal::Refusal;
+use refusal::ReviewRefusal;
 use search::Search;
 
 /// So many requests read at a time: disk and processor are the daemon's first.
@@ -38,11 +38,11 @@ const MAX_CAPTURE: usize = 64 << 20;
 const POLICY_OF_REPORTS: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
 
-type Shared = State<Arc<Door>>;
+type Shared = State<Arc<DeskState>>;
 
 /// Where past games are read.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct GameReader {
     /// `None`: the boards are those of a hub, and their journals are in the halls.
     archive: Option<Archive>,
     /// Of the event.
@@ -51,15 +51,15 @@ pub(super) struct Reading {
 }
 
 /// Whether somebody still waits for what is read.
-struct Wanted(Weak<()>);
+struct StillWanted(Weak<()>);
 
-impl Wanted {
+impl StillWanted {
     fn is_wanted(&self) -> bool {
         self.0.strong_count() > 0
     }
 }
 
-impl Reading {
+impl GameReader {
     /// Of the games there, those of an event in that language.
     pub(super) fn of(archive: Option<Archive>, language: Language) -> Self {
         Self {
@@ -72,19 +72,19 @@ impl Reading {
     /// Does some work with the journal, when it is its turn. Who hangs up ends it.
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&KeptGames, &Wanted) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
-        let archive = self.archive.clone().ok_or(Refusal::InHall)?;
+        work: impl FnOnce(&KeptGames, &StillWanted) -> Result<T, ReviewRefusal> + Send + 'static,
+    ) -> Result<T, ReviewRefusal> {
+        let archive = self.archive.clone().ok_or(ReviewRefusal::InHall)?;
         let turn = Arc::clone(&self.turns).acquire_owned().await;
         let waits = Arc::new(());
-        let wanted = Wanted(Arc::downgrade(&waits));
+        let wanted = StillWanted(Arc::downgrade(&waits));
         let worked = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             work(&archive.open()?, &wanted)
         });
         let done = worked
             .await
-            .map_err(|error| Refusal::from(anyhow::Error::from(error)));
+            .map_err(|error| ReviewRefusal::from(anyhow::Error::from(error)));
         drop(waits);
         done?
     }
@@ -93,10 +93,10 @@ impl Reading {
     async fn read_game<T: Send + 'static>(
         &self,
         id: String,
-        work: impl FnOnce(&KeptGames, &KeptGame, &Wanted) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        work: impl FnOnce(&KeptGames, &KeptGame, &StillWanted) -> Result<T, ReviewRefusal> + Send + 'static,
+    ) -> Result<T, ReviewRefusal> {
         let found = self.read(move |kept, wanted| {
-            let game = kept.get(&id)?.ok_or(Refusal::NoGame)?;
+            let game = kept.get(&id)?.ok_or(ReviewRefusal::NoGame)?;
             work(kept, &game, wanted)
         });
         found.await
@@ -104,7 +104,7 @@ impl Reading {
 }
 
 /// What is asked of past games.
-pub(super) fn routes() -> Router<Arc<Door>> {
+pub(super) fn routes() -> Router<Arc<DeskState>> {
     Router::new()
         .route("/games", get(games))
         .route("/games/{id}", get(game))
@@ -118,7 +118,7 @@ async fn games(
     State(door): Shared,
     _guest: Guest,
     Query(search): Query<Search>,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ReviewRefusal> {
     let found = door.reading.read(move |kept, wanted| search.of(kept, wanted));
     Ok(Json(found.await?).into_response())
 }
@@ -129,24 +129,24 @@ struct Reviewed {
     #[serde(flatten)]
     report: GameReport,
     /// How many offences each player has completed.
-    offences: Offences,
+    offences: PastOffences,
     /// The advice of each incident, by its number and the code of each language.
     advice_in: BTreeMap<u64, BTreeMap<&'static str, String>>,
 }
 
 #[derive(Serialize)]
-struct Offences {
+struct PastOffences {
     white: u32,
     black: u32,
 }
 
 impl Reviewed {
-    fn of(kept: &KeptGames, game: &KeptGame) -> Result<Self, Refusal> {
+    fn of(kept: &KeptGames, game: &KeptGame) -> Result<Self, ReviewRefusal> {
         let events = kept.events_with_board(game)?;
         let report = Report::from_events(&events);
         let mut games = report.games.into_iter();
         let report = games.find(|report| report.record.game == game.entry.game);
-        let report = report.ok_or(Refusal::NoBeginning)?;
+        let report = report.ok_or(ReviewRefusal::NoBeginning)?;
         let mut incidents = Incidents::default();
         for event in &events {
             incidents.apply(event);
@@ -157,7 +157,7 @@ impl Reviewed {
         Ok(Self {
             advice_in: advised.collect(),
             report,
-            offences: Offences {
+            offences: PastOffences {
                 white: offences.white,
                 black: offences.black,
             },
@@ -165,14 +165,18 @@ impl Reviewed {
     }
 }
 
-async fn game(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Result<Response, Refusal> {
+async fn game(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Result<Response, ReviewRefusal> {
     let reviewed = door
         .reading
         .read_game(id, |kept, game, _| Reviewed::of(kept, game));
     Ok(Json(reviewed.await?).into_response())
 }
 
-async fn game_pgn(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Result<Response, Refusal> {
+async fn game_pgn(
+    State(door): Shared,
+    _guest: Guest,
+    Path(id): Path<String>,
+) -> Result<Response, ReviewRefusal> {
     let name = id.clone();
     let read = door
         .reading
@@ -192,7 +196,7 @@ async fn report(
     _guest: Guest,
     Path(id): Path<String>,
     Query(wishes): Query<Wishes>,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ReviewRefusal> {
     let usual = door.reading.language;
     let read = door.reading.read_game(id, move |kept, game, _| {
         let asked = wishes.language.as_deref();
@@ -215,7 +219,11 @@ async fn report(
     Ok((headers, read.await?).into_response())
 }
 
-async fn capture(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Result<Response, Refusal> {
+async fn capture(
+    State(door): Shared,
+    _guest: Guest,
+    Path(id): Path<String>,
+) -> Result<Response, ReviewRefusal> {
     let name = id.clone();
     let read = door.reading.read_game(id, |kept, game, wanted| {
         let recorded = Recorded::of(kept, game)?;
@@ -225,7 +233,11 @@ async fn capture(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> 
     Ok(download(&name, "pcapng", "application/x-pcapng", capture))
 }
 
-async fn explain(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Result<Response, Refusal> {
+async fn explain(
+    State(door): Shared,
+    _guest: Guest,
+    Path(id): Path<String>,
+) -> Result<Response, ReviewRefusal> {
     let read = door.reading.read_game(id, |kept, game, wanted| {
         Ok(kept.watched(game, || wanted.is_wanted())?)
     });

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use axum::http::HeaderName;
 use serde::{Deserialize, Deserializer};
 
-use crate::settings::{Absolute, Text};
+use crate::settings::{Absolute, TextValue};
 
 /// The arbiters' page.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Table")]
-pub struct Desk {
+#[serde(try_from = "DeskTable")]
+pub struct DeskSettings {
     /// Where it is served.
     pub listen: SocketAddr,
     /// The file with those who may log in, a line each; `kiebitz user` writes them.
@@ -24,7 +24,7 @@ pub struct Desk {
 /// The table as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct DeskTable {
     #[serde(default = "usual", deserialize_with = "address")]
     listen: SocketAddr,
     #[serde(deserialize_with = "users_file")]
@@ -32,11 +32,11 @@ struct Table {
     user_header: Option<String>,
 }
 
-impl TryFrom<Table> for Desk {
+impl TryFrom<DeskTable> for DeskSettings {
     type Error = &'static str;
 
-    fn try_from(table: Table) -> Result<Self, Self::Error> {
-        let Table {
+    fn try_from(table: DeskTable) -> Result<Self, Self::Error> {
+        let DeskTable {
             listen,
             users_file,
             user_header,
@@ -60,7 +60,7 @@ impl TryFrom<Table> for Desk {
     }
 }
 
-impl Desk {
+impl DeskSettings {
     /// Whether it can be reached from other computers.
     #[must_use]
     pub const fn is_open(&self) -> bool {
@@ -81,7 +81,7 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::
 }
 
 fn users_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
-    Text::<Absolute>::deserialize(deserializer).map(|path| path.0.0)
+    TextValue::<Absolute>::deserialize(deserializer).map(|path| path.0.0)
 }
 
 #[cfg(test)]
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn without_an_address_it_is_for_this_computer() {
-        let read = |text: &str| toml::from_str::<Desk>(text);
+        let read = |text: &str| toml::from_str::<DeskSettings>(text);
         let desk = read("users_file = \"/etc/kiebitz/desk-users\"").expect("a desk");
         assert_eq!(desk.listen.to_string(), "127.0.0.1:8038");
         assert!(!desk.is_open());
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_proxy_is_beside_the_desk() {
-        let read = |text: &str| toml::from_str::<Desk>(&format!("users_file = \"/u\"\n{text}"));
+        let read = |text: &str| toml::from_str::<DeskSettings>(&format!("users_file = \"/u\"\n{text}"));
         let desk = read("user_header = \"Remote-User\"").expect("a desk");
         assert_eq!(desk.user_header.as_deref(), Some("Remote-User"));
         for wrong in [

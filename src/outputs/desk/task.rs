@@ -12,16 +12,16 @@ use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
 use super::door;
-use super::projection::{Change, Desk};
-use super::settings::Desk as Settings;
+use super::projection::{Desk, DeskUpdate};
+use super::settings::DeskSettings as Settings;
 use crate::kept::Archive;
-use crate::outputs::feeds::{News, Output, Starting};
+use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::shared::to_hall::ToHall;
 use crate::outputs::shared::trial::Trial;
 use crate::tournament::files::PairingFiles;
 
 /// Where a page is told what happens.
-pub(super) type Page = mpsc::Sender<Bytes>;
+pub(super) type PageSender = mpsc::Sender<Bytes>;
 
 /// So many pages may wait to be let in.
 const ASKS: usize = 16;
@@ -30,7 +30,7 @@ pub(super) const WAITING: usize = 512;
 
 /// The desk, with what it has of the hall.
 #[derive(Debug, Clone)]
-pub(crate) struct Served {
+pub(crate) struct DeskOutput {
     /// Where it is served, and to whom.
     pub(crate) settings: Settings,
     /// `None` at a hub, which has the boards elsewhere, and so journal, recordings and pairings.
@@ -53,22 +53,22 @@ impl InHall {
     }
 }
 
-impl Output for Served {
+impl Output for DeskOutput {
     fn start(&self, starting: &mut Starting) {
-        starting.want_sights();
-        let told = starting.follow();
+        starting.want_statuses();
+        let inputs = starting.follow();
         // A hub's outputs are not offered to be tried out.
         let trials = match &self.in_hall {
             Some(_) => starting.trials.clone(),
             None => Vec::new(),
         };
-        let around = Around {
+        let around = DeskContext {
             in_hall: self.in_hall.clone(),
             trials,
             language: starting.language,
             hall: starting.hall.clone(),
         };
-        start(self.settings.clone(), around, told);
+        start(self.settings.clone(), around, inputs);
     }
 
     fn secrets(&self) -> Vec<&Path> {
@@ -77,7 +77,7 @@ impl Output for Served {
 }
 
 /// What pages are answered from, besides what happens.
-pub(super) struct Around {
+pub(super) struct DeskContext {
     pub(super) in_hall: Option<InHall>,
     pub(super) trials: Vec<Trial>,
     /// Of the event.
@@ -86,7 +86,11 @@ pub(super) struct Around {
 }
 
 /// Starts the tasks. Must be called within a runtime.
-fn start(settings: Settings, around: Around, told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>) {
+fn start(
+    settings: Settings,
+    around: DeskContext,
+    inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
+) {
     if settings.is_open() {
         tracing::info!(
             "[desk]: {} is not encrypted: unless the network is trusted, put a proxy with TLS in front of it",
@@ -94,36 +98,36 @@ fn start(settings: Settings, around: Around, told: mpsc::UnboundedReceiver<(Time
         );
     }
     let (pages, opened) = mpsc::channel(ASKS);
-    let host = Host {
+    let host = DeskTask {
         desk: Desk::default(),
         pages: Vec::new(),
     };
     // They work as long as the program runs, and there is nothing to finish.
-    tokio::spawn(host.work(told, opened));
+    tokio::spawn(host.work(inputs, opened));
     tokio::spawn(door::serve(settings, around, pages));
 }
 
 /// Has what is shown.
-struct Host {
+struct DeskTask {
     desk: Desk,
-    pages: Vec<Page>,
+    pages: Vec<PageSender>,
 }
 
-impl Host {
+impl DeskTask {
     async fn work(
         mut self,
-        mut told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
-        mut opened: mpsc::Receiver<Page>,
+        mut inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
+        mut opened: mpsc::Receiver<PageSender>,
     ) {
         loop {
             tokio::select! {
                 biased;
-                news = told.recv() => {
-                    let Some((_, news)) = news else { return };
-                    self.hear(&news);
+                input = inputs.recv() => {
+                    let Some((_, input)) = input else { return };
+                    self.hear(&input);
                     // What is on its way belongs to the same move.
-                    while let Ok((_, news)) = told.try_recv() {
-                        self.hear(&news);
+                    while let Ok((_, input)) = inputs.try_recv() {
+                        self.hear(&input);
                     }
                 }
                 Some(page) = opened.recv() => {
@@ -138,32 +142,32 @@ impl Host {
         }
     }
 
-    fn hear(&mut self, news: &News) {
-        match news {
-            News::Events(events) => events.iter().for_each(|event| self.desk.take(event)),
-            News::Past(_, events) => self.desk.resume(events),
-            News::Sight(sight) => self.desk.see((**sight).clone()),
-            News::Pairings(Some(tournament)) => self.desk.pair(Arc::clone(tournament)),
-            News::Round(round) => self.desk.seat(*round),
-            News::Kept(kept) | News::Journals(kept) => self.desk.keep(*kept),
+    fn hear(&mut self, input: &FeedInput) {
+        match input {
+            FeedInput::Events(events) => events.iter().for_each(|event| self.desk.take(event)),
+            FeedInput::Past(_, events) => self.desk.resume(events),
+            FeedInput::Status(status) => self.desk.see((**status).clone()),
+            FeedInput::Pairings(Some(tournament)) => self.desk.pair(Arc::clone(tournament)),
+            FeedInput::Round(round) => self.desk.set_round(*round),
+            FeedInput::Kept(kept) | FeedInput::Journals(kept) => self.desk.keep(*kept),
             // The clock is part of what is seen of a board, and nothing is held.
-            News::Clock(..)
-            | News::Serial(..)
-            | News::Pairings(None)
-            | News::Facts(_)
-            | News::SetForward(_)
-            | News::Restart(_)
-            | News::Tick => {}
+            FeedInput::Clock(..)
+            | FeedInput::Serial(..)
+            | FeedInput::Pairings(None)
+            | FeedInput::Facts(_)
+            | FeedInput::SetForward(_)
+            | FeedInput::Restart(_)
+            | FeedInput::Tick => {}
         }
     }
 
     fn tell(&mut self) {
         for change in self.desk.poll_changes() {
             let message = match change {
-                Change::Board(news) => message("board", &news),
-                Change::Gone(board) => message("gone", &board),
-                Change::Pairings(pairings) => message("pairings", &pairings),
-                Change::Kept(kept) => message("kept", &kept),
+                DeskUpdate::Board(input) => message("board", &input),
+                DeskUpdate::Gone(board) => message("gone", &board),
+                DeskUpdate::Pairings(pairings) => message("pairings", &pairings),
+                DeskUpdate::Kept(kept) => message("kept", &kept),
             };
             self.pages.retain(|page| page.try_send(message.clone()).is_ok());
         }

@@ -14,7 +14,7 @@ use super::task::LONGEST_PAUSE;
 use crate::outputs::shared::answers::{shortened, silence};
 
 /// Asks one server.
-pub(super) struct Client {
+pub(super) struct LichessClient {
     http: reqwest::Client,
     settings: Lichess,
 }
@@ -30,7 +30,7 @@ pub(super) enum Pushed {
 
 /// Why something was not done.
 #[derive(Debug, Error)]
-pub(super) enum Failure {
+pub(super) enum LichessFailure {
     /// There is no token.
     #[error("{0}")]
     NoToken(String),
@@ -68,7 +68,7 @@ pub(super) enum Failure {
     Silent(String),
 }
 
-impl Failure {
+impl LichessFailure {
     /// How long to wait, where that is known.
     pub(super) const fn pause(&self) -> Option<Duration> {
         match self {
@@ -91,7 +91,7 @@ const CREDENTIAL: &str = "lichess-token";
 /// What the token must allow.
 const SCOPE: &str = "study:write";
 
-impl Client {
+impl LichessClient {
     pub(super) fn new(settings: Lichess) -> Self {
         let agent = concat!("kiebitz/", env!("CARGO_PKG_VERSION"));
         let http = reqwest::Client::builder()
@@ -115,7 +115,7 @@ impl Client {
     }
 
     /// Whether the token does what is wanted of it.
-    pub(super) async fn check_token(&self) -> Result<(), Failure> {
+    pub(super) async fn check_token(&self) -> Result<(), LichessFailure> {
         let token = self.token()?;
         let request = self
             .http
@@ -131,7 +131,7 @@ impl Client {
     }
 
     /// The rounds of a broadcast: their names and ids.
-    pub(super) async fn rounds(&self, tour: &str) -> Result<Vec<(String, String)>, Failure> {
+    pub(super) async fn rounds(&self, tour: &str) -> Result<Vec<(String, String)>, LichessFailure> {
         let request = self.http.get(format!("{}/api/broadcast/{tour}", self.server()));
         let answer = self.asked(request, &format!("broadcast {tour}")).await?;
         let rounds = answer.get("rounds").and_then(Value::as_array);
@@ -141,7 +141,7 @@ impl Client {
     }
 
     /// Creates a broadcast of that name, and returns its id.
-    pub(super) async fn new_tour(&self, name: &str) -> Result<String, Failure> {
+    pub(super) async fn new_tour(&self, name: &str) -> Result<String, LichessFailure> {
         let name: String = name.chars().take(80).collect();
         let request = self.http.post(format!("{}/broadcast/new", self.server()));
         let answer = self
@@ -151,7 +151,7 @@ impl Client {
     }
 
     /// Creates a round that gets its games from us, and returns its id.
-    pub(super) async fn new_round(&self, tour: &str, name: &str) -> Result<String, Failure> {
+    pub(super) async fn new_round(&self, tour: &str, name: &str) -> Result<String, LichessFailure> {
         let request = self.http.post(format!("{}/broadcast/{tour}/new", self.server()));
         let answer = self
             .asked(form(request, &[("name", name)]), &format!("broadcast {tour}"))
@@ -160,7 +160,7 @@ impl Client {
     }
 
     /// Sends the games of a round, and returns what became of each.
-    pub(super) async fn push(&self, round: &str, pgn: &str) -> Result<Vec<Pushed>, Failure> {
+    pub(super) async fn push(&self, round: &str, pgn: &str) -> Result<Vec<Pushed>, LichessFailure> {
         let url = format!("{}/api/broadcast/round/{round}/push", self.server());
         let request = self
             .http
@@ -180,30 +180,34 @@ impl Client {
         Ok(pushed.collect())
     }
 
-    async fn asked(&self, request: RequestBuilder, what: &str) -> Result<Value, Failure> {
+    async fn asked(&self, request: RequestBuilder, what: &str) -> Result<Value, LichessFailure> {
         let request = request
             .bearer_auth(self.token()?)
             .header("accept", "application/json");
         match sent(request).await {
             Ok(answer) => json(answer).await,
-            Err(Failure::Answer { status, .. }) if status == StatusCode::UNAUTHORIZED => {
+            Err(LichessFailure::Answer { status, .. }) if status == StatusCode::UNAUTHORIZED => {
                 Err(self.wrong_token())
             }
-            Err(Failure::Answer { status, .. }) if status == StatusCode::FORBIDDEN => Err(Failure::Forbidden),
-            Err(Failure::Answer { status, .. }) if status == StatusCode::NOT_FOUND => Err(Failure::Missing {
-                what: what.to_owned(),
-            }),
+            Err(LichessFailure::Answer { status, .. }) if status == StatusCode::FORBIDDEN => {
+                Err(LichessFailure::Forbidden)
+            }
+            Err(LichessFailure::Answer { status, .. }) if status == StatusCode::NOT_FOUND => {
+                Err(LichessFailure::Missing {
+                    what: what.to_owned(),
+                })
+            }
             Err(failure) => Err(failure),
         }
     }
 
-    fn wrong_token(&self) -> Failure {
+    fn wrong_token(&self) -> LichessFailure {
         let server = self.server().to_owned();
-        Failure::Token { server }
+        LichessFailure::Token { server }
     }
 
     /// It is read each time: a new one needs no restart.
-    fn token(&self) -> Result<String, Failure> {
+    fn token(&self) -> Result<String, LichessFailure> {
         let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
         let file = self
             .settings
@@ -212,15 +216,15 @@ impl Client {
             .or_else(|| Some(credentials?.join(CREDENTIAL)));
         let Some(file) = file else {
             let words = "there is no token: write it to a file, and set `token_file` under [lichess]";
-            return Err(Failure::NoToken(words.to_owned()));
+            return Err(LichessFailure::NoToken(words.to_owned()));
         };
         let text = crate::text_file::read(&file);
         let text = text.map_err(|error| {
-            Failure::NoToken(format!("cannot read the token from {}: {error}", file.display()))
+            LichessFailure::NoToken(format!("cannot read the token from {}: {error}", file.display()))
         })?;
         let token = text.lines().next().unwrap_or_default().trim().to_owned();
         if token.is_empty() || token.contains(|c: char| !c.is_ascii_graphic()) {
-            return Err(Failure::NoToken(format!(
+            return Err(LichessFailure::NoToken(format!(
                 "there is no token in the first line of {}",
                 file.display()
             )));
@@ -230,7 +234,7 @@ impl Client {
 }
 
 /// Without the token.
-impl fmt::Debug for Client {
+impl fmt::Debug for LichessClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
             .field("settings", &self.settings)
@@ -255,7 +259,7 @@ fn form(request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
         .body(pairs.join("&"))
 }
 
-async fn sent(request: RequestBuilder) -> Result<Response, Failure> {
+async fn sent(request: RequestBuilder) -> Result<Response, LichessFailure> {
     let answer = request.send().await.map_err(|error| silent(&error))?;
     let status = answer.status();
     if status.is_success() {
@@ -269,7 +273,7 @@ async fn sent(request: RequestBuilder) -> Result<Response, Failure> {
         let pause = after.map_or(LONGEST_PAUSE, |seconds| {
             Duration::from_secs(seconds).max(LONGEST_PAUSE)
         });
-        return Err(Failure::TooMany { pause });
+        return Err(LichessFailure::TooMany { pause });
     }
     let text = answer.text().await.unwrap_or_default();
     let error: Option<Value> = serde_json::from_str(&text).ok();
@@ -277,28 +281,28 @@ async fn sent(request: RequestBuilder) -> Result<Response, Failure> {
     let text = error.map_or(text, |error| {
         error.as_str().map_or_else(|| error.to_string(), str::to_owned)
     });
-    Err(Failure::Answer {
+    Err(LichessFailure::Answer {
         status,
         text: shortened(&text),
     })
 }
 
-async fn json(answer: Response) -> Result<Value, Failure> {
+async fn json(answer: Response) -> Result<Value, LichessFailure> {
     let status = answer.status();
     let text = answer.text().await.map_err(|error| silent(&error))?;
-    serde_json::from_str(&text).map_err(|_| Failure::Answer {
+    serde_json::from_str(&text).map_err(|_| LichessFailure::Answer {
         status,
         text: shortened(&text),
     })
 }
 
-fn silent(error: &reqwest::Error) -> Failure {
-    Failure::Silent(silence(error))
+fn silent(error: &reqwest::Error) -> LichessFailure {
+    LichessFailure::Silent(silence(error))
 }
 
-fn id(answer: &Value, of: &str) -> Result<String, Failure> {
+fn id(answer: &Value, of: &str) -> Result<String, LichessFailure> {
     let id = answer.get(of).and_then(|of| of.get("id")).and_then(Value::as_str);
-    id.map(str::to_owned).ok_or_else(|| Failure::Answer {
+    id.map(str::to_owned).ok_or_else(|| LichessFailure::Answer {
         status: StatusCode::OK,
         text: shortened(&answer.to_string()),
     })

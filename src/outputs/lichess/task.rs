@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::client::{Client, Failure, Pushed};
+use super::client::{LichessClient, LichessFailure, Pushed};
 use super::settings::Lichess;
 use crate::outputs::broadcast::Files;
 use crate::outputs::broadcast::recipient::{PAUSE, Recipient, follow as follow_rounds, rounds};
@@ -44,7 +44,7 @@ impl Output for Lichess {
 async fn follow(settings: Lichess, state: PathBuf, name: Option<String>, files: Snapshot, reports: Reports) {
     reports.expect(OUTPUT);
     let relay = Relay {
-        client: Client::new(settings),
+        client: LichessClient::new(settings),
         state,
         name,
         rounds: BTreeMap::new(),
@@ -62,7 +62,7 @@ async fn follow(settings: Lichess, state: PathBuf, name: Option<String>, files: 
 ///
 /// Why it does not, for people.
 async fn try_out(settings: Lichess) -> Result<(), String> {
-    let client = Client::new(settings);
+    let client = LichessClient::new(settings);
     let tried = async {
         client.check_token().await?;
         if let Some(tour) = client.configured() {
@@ -70,7 +70,7 @@ async fn try_out(settings: Lichess) -> Result<(), String> {
         }
         Ok(())
     };
-    tried.await.map_err(|failure: Failure| failure.to_string())
+    tried.await.map_err(|failure: LichessFailure| failure.to_string())
 }
 
 /// What it is called among the outputs.
@@ -86,7 +86,7 @@ pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// The rounds here and there.
 struct Relay {
-    client: Client,
+    client: LichessClient,
     /// Where is noted which broadcast was created for an event.
     state: PathBuf,
     /// The event's name.
@@ -94,7 +94,7 @@ struct Relay {
     /// Lichess's ids of the rounds.
     rounds: BTreeMap<u32, String>,
     /// What of each round Lichess has.
-    sent: BTreeMap<u32, Sent>,
+    sent: BTreeMap<u32, SentRound>,
     /// The broadcast, once it is known.
     tour: Option<String>,
     /// After the next failure.
@@ -104,7 +104,7 @@ struct Relay {
 
 /// What was sent of a round.
 #[derive(Debug, Default)]
-struct Sent {
+struct SentRound {
     text: Arc<[u8]>,
     /// Lichess has all of it.
     whole: bool,
@@ -114,15 +114,15 @@ struct Sent {
 
 /// A text of all games of a round, as Lichess takes it.
 #[derive(Debug, PartialEq, Eq)]
-struct Text {
+struct RoundText {
     text: String,
-    games: Vec<Game>,
+    games: Vec<LichessGame>,
     problems: Vec<String>,
 }
 
 /// A game in it.
 #[derive(Debug, PartialEq, Eq)]
-struct Game {
+struct LichessGame {
     /// For people, as in "3.7, Adler, J. - Berg, I.".
     name: String,
     plies: usize,
@@ -147,7 +147,7 @@ impl Recipient for Relay {
 
 impl Relay {
     /// Sends what Lichess does not have. Returns whether it has everything then.
-    async fn bring(&mut self, files: &Files) -> Result<bool, Failure> {
+    async fn bring(&mut self, files: &Files) -> Result<bool, LichessFailure> {
         let mut whole = true;
         for (round, content) in rounds(files) {
             let known = self.sent.get(&round);
@@ -155,7 +155,7 @@ impl Relay {
                 continue;
             }
             let id = self.id_of(round).await?;
-            let text = Text::of(&String::from_utf8_lossy(&content));
+            let text = RoundText::of(&String::from_utf8_lossy(&content));
             let pushed = match self.client.push(&id, &text.text).await {
                 Ok(pushed) => pushed,
                 Err(failure) => {
@@ -169,7 +169,7 @@ impl Relay {
             let (complete, mut problems) = text.compare(&pushed);
             problems.splice(0..0, text.problems.iter().cloned());
             whole &= complete;
-            let sent = Sent {
+            let sent = SentRound {
                 text: content,
                 whole: complete,
                 problems,
@@ -196,14 +196,14 @@ impl Relay {
         }
     }
 
-    fn fail(&self, failure: &Failure) {
+    fn fail(&self, failure: &LichessFailure) {
         if self.reports.problems(OUTPUT, vec![failure.to_string()]) {
             tracing::warn!("cannot update Lichess: {failure}; retrying");
         }
     }
 
     /// Lichess's id of a round; one that it does not have is created.
-    async fn id_of(&mut self, round: u32) -> Result<String, Failure> {
+    async fn id_of(&mut self, round: u32) -> Result<String, LichessFailure> {
         if let Some(id) = self.rounds.get(&round) {
             return Ok(id.clone());
         }
@@ -227,7 +227,7 @@ impl Relay {
     }
 
     /// The broadcast; one that there is not is created, once for each event.
-    async fn tour(&mut self) -> Result<String, Failure> {
+    async fn tour(&mut self) -> Result<String, LichessFailure> {
         if let Some(tour) = &self.tour {
             return Ok(tour.clone());
         }
@@ -240,7 +240,7 @@ impl Relay {
         Ok(tour)
     }
 
-    async fn own_tour(&self) -> Result<String, Failure> {
+    async fn own_tour(&self) -> Result<String, LichessFailure> {
         let name = self.name.as_deref().unwrap_or("kiebitz");
         let noted: BTreeMap<String, String> = notes::read(&self.state);
         if let Some(tour) = noted.get(name) {
@@ -272,7 +272,7 @@ fn number_of(name: &str) -> Option<u32> {
     numbers.next_back()?.parse().ok()
 }
 
-impl Text {
+impl RoundText {
     fn of(pgn: &str) -> Self {
         let mut problems = Vec::new();
         let mut games: Vec<&str> = split(pgn).collect();
@@ -291,7 +291,7 @@ impl Text {
         if text.len() > MAX_TEXT {
             problems.push("the games together are longer than Lichess accepts".to_owned());
         }
-        let games = games.iter().map(|game| Game::of(game)).collect();
+        let games = games.iter().map(|game| LichessGame::of(game)).collect();
         Self {
             text,
             games,
@@ -320,7 +320,7 @@ impl Text {
     }
 }
 
-impl Game {
+impl LichessGame {
     fn of(pgn: &str) -> Self {
         let tag = |name: &str| {
             let line = pgn
@@ -338,7 +338,7 @@ impl Game {
     }
 }
 
-impl fmt::Display for Game {
+impl fmt::Display for LichessGame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }

@@ -17,8 +17,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
 
 use super::projection::Session;
-use super::settings::LiveChess;
-use super::task::{Ask, Look, WAITING};
+use super::settings::LiveChessSettings;
+use super::task::{ClientRequest, Lookup, WAITING};
 use crate::outputs::shared::host_header::is_own_name;
 use crate::outputs::shared::http;
 
@@ -34,7 +34,7 @@ const ASKED_AFTER: Duration = Duration::from_secs(30);
 const MAX_SILENCE: u32 = 3;
 
 /// Serves for as long as the program runs.
-pub(super) async fn serve(settings: LiveChess, asks: mpsc::Sender<Ask>) {
+pub(super) async fn serve(settings: LiveChessSettings, asks: mpsc::Sender<ClientRequest>) {
     let address = settings.listen;
     let listener = http::listen(address, "[livechess]").await;
     tracing::info!("serving the boards like LiveChess at http://{address}/api/v1.0");
@@ -44,14 +44,14 @@ pub(super) async fn serve(settings: LiveChess, asks: mpsc::Sender<Ask>) {
 
 /// What all connections share.
 #[derive(Debug, Clone)]
-struct Door {
-    asks: mpsc::Sender<Ask>,
+struct LiveChessState {
+    asks: mpsc::Sender<ClientRequest>,
     clients: Arc<Semaphore>,
     last: Arc<AtomicU64>,
 }
 
-fn router(settings: LiveChess, asks: mpsc::Sender<Ask>) -> Router {
-    let door = Door {
+fn router(settings: LiveChessSettings, asks: mpsc::Sender<ClientRequest>) -> Router {
+    let door = LiveChessState {
         asks,
         clients: Arc::new(Semaphore::new(MAX_CLIENTS)),
         last: Arc::default(),
@@ -70,7 +70,7 @@ fn router(settings: LiveChess, asks: mpsc::Sender<Ask>) -> Router {
 }
 
 /// Pages may ask if their sites are configured, and programs, which are of no site.
-async fn check(State(settings): State<Arc<LiveChess>>, request: Request, next: Next) -> Response {
+async fn check(State(settings): State<Arc<LiveChessSettings>>, request: Request, next: Next) -> Response {
     let host = text(&request, header::HOST).unwrap_or_default();
     if !settings.is_open() && !is_own_name(&host) {
         return refused("only this computer may ask: use 127.0.0.1 with the port");
@@ -115,31 +115,31 @@ fn wrong(why: &str) -> Value {
     json!({ "message": why, "stacktrace": "" })
 }
 
-async fn boards(State(door): State<Door>) -> Response {
-    door.look(Look::Boards).await
+async fn boards(State(door): State<LiveChessState>) -> Response {
+    door.look(Lookup::Boards).await
 }
 
-async fn tournaments(State(door): State<Door>) -> Response {
-    door.look(Look::Tournaments).await
+async fn tournaments(State(door): State<LiveChessState>) -> Response {
+    door.look(Lookup::Tournaments).await
 }
 
-async fn tournament(State(door): State<Door>, Path(uuid): Path<String>) -> Response {
-    door.look(Look::Tournament(uuid)).await
+async fn tournament(State(door): State<LiveChessState>, Path(uuid): Path<String>) -> Response {
+    door.look(Lookup::Tournament(uuid)).await
 }
 
-async fn round(State(door): State<Door>, Path((uuid, index)): Path<(String, String)>) -> Response {
+async fn round(State(door): State<LiveChessState>, Path((uuid, index)): Path<(String, String)>) -> Response {
     match index.parse() {
-        Ok(index) => door.look(Look::Round(uuid, index)).await,
+        Ok(index) => door.look(Lookup::Round(uuid, index)).await,
         Err(_) => nothing("rounds are counted from 0"),
     }
 }
 
-async fn game(State(door): State<Door>, Path(uuid): Path<String>) -> Response {
-    door.look(Look::Game(uuid)).await
+async fn game(State(door): State<LiveChessState>, Path(uuid): Path<String>) -> Response {
+    door.look(Lookup::Game(uuid)).await
 }
 
 async fn socket(
-    State(door): State<Door>,
+    State(door): State<LiveChessState>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     let upgrade = match upgrade {
@@ -156,11 +156,11 @@ async fn socket(
         .on_upgrade(move |socket| door.receive(socket, permit))
 }
 
-impl Door {
-    async fn look(&self, look: Look) -> Response {
+impl LiveChessState {
+    async fn look(&self, look: Lookup) -> Response {
         let (sender, answer) = oneshot::channel();
         let asked = async {
-            self.asks.send(Ask::Look(look, sender)).await.ok()?;
+            self.asks.send(ClientRequest::Look(look, sender)).await.ok()?;
             answer.await.ok()
         };
         match tokio::time::timeout(PATIENCE, asked).await {
@@ -177,10 +177,10 @@ impl Door {
     async fn receive(self, socket: WebSocket, permit: OwnedSemaphorePermit) {
         let session = self.last.fetch_add(1, Ordering::Relaxed);
         let (frames, to_send) = mpsc::channel(WAITING);
-        if self.asks.send(Ask::Open(session, frames)).await.is_ok() {
+        if self.asks.send(ClientRequest::Open(session, frames)).await.is_ok() {
             self.converse(socket, session, to_send).await;
             // Where this fails the program ends.
-            let _ = self.asks.send(Ask::Close(session)).await;
+            let _ = self.asks.send(ClientRequest::Close(session)).await;
         }
         drop(permit);
     }
@@ -200,7 +200,7 @@ impl Door {
                     Some(Ok(message)) => {
                         silence = 0;
                         if let Message::Text(text) = message {
-                            let call = Ask::Call(session, text.as_str().to_owned());
+                            let call = ClientRequest::Call(session, text.as_str().to_owned());
                             if self.asks.send(call).await.is_err() {
                                 return;
                             }

@@ -7,4 +7,4 @@ mod settings;
 #[cfg(target_os = "linux")]
 pub(in crate::outputs) mod task;
 
-pub use settings::LiveChess;
+pub use settings::LiveChessSettings;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 /// The local interface of LiveChess.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct LiveChess {
+pub struct LiveChessSettings {
     /// Where it is served. What is there has no delay.
     #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
@@ -18,7 +18,7 @@ pub struct LiveChess {
     pub setup: bool,
 }
 
-impl LiveChess {
+impl LiveChessSettings {
     /// Whether it can be reached from other computers.
     #[must_use]
     pub const fn is_open(&self) -> bool {
@@ -26,7 +26,7 @@ impl LiveChess {
     }
 }
 
-impl Default for LiveChess {
+impl Default for LiveChessSettings {
     fn default() -> Self {
         let origins = ["https://lichess.org", "https://www.chess.com"];
         Self {
@@ -69,14 +69,14 @@ fn origins<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D:
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<LiveChess, toml::de::Error> {
+    fn read(text: &str) -> Result<LiveChessSettings, toml::de::Error> {
         toml::from_str(text)
     }
 
     #[test]
     fn without_more_it_is_for_this_computer_and_nothing_can_be_changed() {
         let settings = read("").expect("settings");
-        assert_eq!(settings, LiveChess::default());
+        assert_eq!(settings, LiveChessSettings::default());
         assert!(!settings.is_open() && !settings.setup);
         assert_eq!(settings.listen.to_string(), "127.0.0.1:1982");
         let settings =

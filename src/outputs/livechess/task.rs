@@ -12,18 +12,18 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use super::door;
-use super::projection::{Asked, LiveChess, Session};
-use super::settings::LiveChess as Settings;
+use super::projection::{CallCommand, LiveChess, Session};
+use super::settings::LiveChessSettings as Settings;
 use crate::outputs::broadcast::EventFacts;
-use crate::outputs::feeds::{News, Output, Starting};
-use crate::outputs::shared::to_hall::Setup;
+use crate::outputs::feeds::{FeedInput, Output, Starting};
+use crate::outputs::shared::to_hall::Request;
 use crate::system_time::wall_time;
 
 /// What a connection wants.
 #[derive(Debug)]
-pub(super) enum Ask {
+pub(super) enum ClientRequest {
     /// Something is looked up.
-    Look(Look, oneshot::Sender<Option<Value>>),
+    Look(Lookup, oneshot::Sender<Option<Value>>),
     /// A client has connected, and is told what happens.
     Open(Session, mpsc::Sender<String>),
     /// It says something.
@@ -33,7 +33,7 @@ pub(super) enum Ask {
 
 /// What can be looked up without a connection that stays.
 #[derive(Debug)]
-pub(super) enum Look {
+pub(super) enum Lookup {
     Boards,
     Tournaments,
     Tournament(String),
@@ -50,10 +50,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Output for Settings {
     fn start(&self, starting: &mut Starting) {
-        starting.want_sights();
-        let told = starting.follow();
-        let setups = starting.hall.setups.clone();
-        start(self.clone(), starting.facts.clone(), told, setups);
+        starting.want_statuses();
+        let inputs = starting.follow();
+        let requests = starting.hall.requests.clone();
+        start(self.clone(), starting.facts.clone(), inputs, requests);
     }
 }
 
@@ -61,8 +61,8 @@ impl Output for Settings {
 fn start(
     settings: Settings,
     facts: EventFacts,
-    told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
-    setups: mpsc::Sender<Setup>,
+    inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
+    requests: mpsc::Sender<Request>,
 ) {
     if settings.is_open() {
         tracing::warn!(
@@ -71,39 +71,39 @@ fn start(
         );
     }
     let (asks, asked) = mpsc::channel(ASKS);
-    let host = Host {
+    let host = LiveChessTask {
         livechess: LiveChess::new(facts, settings.setup),
         clients: BTreeMap::new(),
-        setups,
+        requests,
     };
     // They work as long as the program runs, and there is nothing to finish.
-    tokio::spawn(host.work(told, asked));
+    tokio::spawn(host.work(inputs, asked));
     tokio::spawn(door::serve(settings, asks));
 }
 
 /// Has all that is said and answered.
-struct Host {
+struct LiveChessTask {
     livechess: LiveChess,
     /// Where clients are told what happens.
     clients: BTreeMap<Session, mpsc::Sender<String>>,
-    setups: mpsc::Sender<Setup>,
+    requests: mpsc::Sender<Request>,
 }
 
-impl Host {
+impl LiveChessTask {
     async fn work(
         mut self,
-        mut told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
-        mut asked: mpsc::Receiver<Ask>,
+        mut inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
+        mut asked: mpsc::Receiver<ClientRequest>,
     ) {
         loop {
             tokio::select! {
                 biased;
-                news = told.recv() => {
-                    let Some((now, news)) = news else { return };
-                    self.hear(now, &news);
+                input = inputs.recv() => {
+                    let Some((now, input)) = input else { return };
+                    self.hear(now, &input);
                     // What is on its way belongs to the same move.
-                    while let Ok((now, news)) = told.try_recv() {
-                        self.hear(now, &news);
+                    while let Ok((now, input)) = inputs.try_recv() {
+                        self.hear(now, &input);
                     }
                 }
                 Some(ask) = asked.recv() => self.answer(ask).await,
@@ -112,69 +112,69 @@ impl Host {
         }
     }
 
-    fn hear(&mut self, now: Timestamp, news: &News) {
+    fn hear(&mut self, now: Timestamp, input: &FeedInput) {
         let livechess = &mut self.livechess;
-        match news {
-            News::Events(events) => events.iter().for_each(|event| livechess.take(now, event)),
-            News::Clock(board, clock) => livechess.take_clock(now, board, clock),
-            News::Sight(sight) => livechess.see((**sight).clone()),
-            News::Past(board, events) => livechess.resume(now, board, events),
-            News::Pairings(Some(tournament)) => livechess.pair(Arc::clone(tournament)),
-            News::Facts(facts) => livechess.rename(facts.clone()),
+        match input {
+            FeedInput::Events(events) => events.iter().for_each(|event| livechess.take(now, event)),
+            FeedInput::Clock(board, clock) => livechess.take_clock(now, board, clock),
+            FeedInput::Status(status) => livechess.see((**status).clone()),
+            FeedInput::Past(board, events) => livechess.resume(now, board, events),
+            FeedInput::Pairings(Some(tournament)) => livechess.pair(Arc::clone(tournament)),
+            FeedInput::Facts(facts) => livechess.rename(facts.clone()),
             // Nothing is held.
-            News::Serial(..)
-            | News::Pairings(None)
-            | News::Round(_)
-            | News::SetForward(_)
-            | News::Restart(_)
-            | News::Kept(_)
-            | News::Journals(_)
-            | News::Tick => {}
+            FeedInput::Serial(..)
+            | FeedInput::Pairings(None)
+            | FeedInput::Round(_)
+            | FeedInput::SetForward(_)
+            | FeedInput::Restart(_)
+            | FeedInput::Kept(_)
+            | FeedInput::Journals(_)
+            | FeedInput::Tick => {}
         }
     }
 
-    async fn answer(&mut self, ask: Ask) {
+    async fn answer(&mut self, ask: ClientRequest) {
         match ask {
-            Ask::Look(look, answer) => {
+            ClientRequest::Look(look, answer) => {
                 // Who asked may be gone.
                 let _ = answer.send(self.look(&look));
             }
-            Ask::Open(session, frames) => {
+            ClientRequest::Open(session, frames) => {
                 self.livechess.open(session);
                 self.clients.insert(session, frames);
             }
-            Ask::Call(session, text) if self.clients.contains_key(&session) => {
+            ClientRequest::Call(session, text) if self.clients.contains_key(&session) => {
                 if let Some(asked) = self.livechess.hear(wall_time(), session, &text) {
                     self.set_up(*asked).await;
                 }
             }
             // It was hung up on.
-            Ask::Call(..) => {}
-            Ask::Close(session) => self.hang_up(session),
+            ClientRequest::Call(..) => {}
+            ClientRequest::Close(session) => self.hang_up(session),
         }
     }
 
-    fn look(&self, look: &Look) -> Option<Value> {
+    fn look(&self, look: &Lookup) -> Option<Value> {
         match look {
-            Look::Boards => Some(self.livechess.eboards()),
-            Look::Tournaments => Some(self.livechess.tournaments()),
-            Look::Tournament(uuid) => self.livechess.tournament(uuid),
-            Look::Round(uuid, index) => self.livechess.round(uuid, *index),
-            Look::Game(uuid) => self.livechess.game(uuid),
+            Lookup::Boards => Some(self.livechess.eboards()),
+            Lookup::Tournaments => Some(self.livechess.tournaments()),
+            Lookup::Tournament(uuid) => self.livechess.tournament(uuid),
+            Lookup::Round(uuid, index) => self.livechess.round(uuid, *index),
+            Lookup::Game(uuid) => self.livechess.game(uuid),
         }
     }
 
     /// Has the desk carry out a command. Nothing else is done meanwhile, so that the answer comes before what follows.
-    async fn set_up(&mut self, asked: Asked) {
+    async fn set_up(&mut self, asked: CallCommand) {
         let (sender, answer) = oneshot::channel();
-        let setup = Setup {
+        let request = Request {
             board: asked.board.clone(),
             command: asked.command.clone(),
             answer: sender,
         };
-        let setups = self.setups.clone();
+        let requests = self.requests.clone();
         let carried_out = async {
-            setups.send(setup).await.ok()?;
+            requests.send(request).await.ok()?;
             answer.await.ok()
         };
         let answer = tokio::time::timeout(PATIENCE, carried_out).await;

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Sleep, sleep};
 use tracing::{debug, warn};
 
-use super::behind::Page;
+use super::behind::BacklogPage;
 
 /// Keeps every event that an [`Outbox`](super::Outbox) is handed, or will soon.
 pub trait Backlog: Debug + Send + Sync {
@@ -34,9 +34,9 @@ pub struct BacklogEvent {
 
 /// Reads from a backlog, one page at a time and beside the task that it is for.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub(crate) struct BacklogReader {
     backlog: Option<Arc<dyn Backlog>>,
-    reading: Option<(Page, JoinHandle<Result<Vec<BacklogEvent>>>)>,
+    reading: Option<(BacklogPage, JoinHandle<Result<Vec<BacklogEvent>>>)>,
     pause: Option<Pin<Box<Sleep>>>,
     /// Whether the last attempt failed: each change is logged once.
     failed: bool,
@@ -46,7 +46,7 @@ pub(crate) struct Reader {
 #[derive(Debug)]
 pub(crate) enum ReaderEvent {
     /// A page is read; `None`: it could not be.
-    Read(Page, Option<Vec<BacklogEvent>>),
+    Read(BacklogPage, Option<Vec<BacklogEvent>>),
     /// The pause is over.
     Paused,
 }
@@ -54,7 +54,7 @@ pub(crate) enum ReaderEvent {
 /// The pause before what could not be read is tried again.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
-impl Reader {
+impl BacklogReader {
     pub(crate) fn new(backlog: Option<Arc<dyn Backlog>>) -> Self {
         Self {
             backlog,
@@ -75,7 +75,7 @@ impl Reader {
     }
 
     /// Begins to read a page.
-    pub(crate) fn read(&mut self, page: Page) {
+    pub(crate) fn read(&mut self, page: BacklogPage) {
         let Some(backlog) = self.backlog.clone() else {
             return;
         };
@@ -119,7 +119,7 @@ impl Reader {
         }
     }
 
-    fn note(&mut self, page: &Page, read: Result<Vec<BacklogEvent>>) -> Option<Vec<BacklogEvent>> {
+    fn note(&mut self, page: &BacklogPage, read: Result<Vec<BacklogEvent>>) -> Option<Vec<BacklogEvent>> {
         let board = &*page.board;
         match read {
             Ok(events) => {
@@ -171,8 +171,8 @@ mod tests {
         }
     }
 
-    async fn read(reader: &mut Reader, board: &str) -> Option<Vec<u64>> {
-        let page = Page {
+    async fn read(reader: &mut BacklogReader, board: &str) -> Option<Vec<u64>> {
+        let page = BacklogPage {
             board: board.into(),
             after: 7,
             limit: 2,
@@ -191,7 +191,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_backlog_that_fails_is_asked_again_after_a_pause() {
-        let mut reader = Reader::new(Some(Arc::new(Mended::default())));
+        let mut reader = BacklogReader::new(Some(Arc::new(Mended::default())));
         assert_eq!(read(&mut reader, "b").await, None);
         assert_eq!(read(&mut reader, "panic").await, None);
         assert!(reader.failed);

@@ -9,14 +9,14 @@ use std::sync::Arc;
 /// While a board is behind, none of its new events goes into memory: they would overtake those before them.
 #[derive(Debug, Default)]
 pub(crate) struct Behind {
-    boards: BTreeMap<Arc<str>, Cursor>,
+    boards: BTreeMap<Arc<str>, BacklogCursor>,
     /// The board that was read last: the next one is the one after it.
     read: Option<Arc<str>>,
 }
 
 /// How far a board that is behind has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cursor {
+pub(crate) struct BacklogCursor {
     /// The topic of its events.
     pub(crate) topic: Arc<str>,
     /// All up to this event are in memory, or were.
@@ -31,7 +31,7 @@ pub(crate) struct Cursor {
 
 /// What is to be read of a board.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Page {
+pub(crate) struct BacklogPage {
     pub(crate) board: Arc<str>,
     /// From the event after this one on.
     pub(crate) after: u64,
@@ -54,13 +54,16 @@ impl Behind {
         if after >= last {
             return;
         }
-        let cursor = self.boards.entry(Arc::clone(board)).or_insert_with(|| Cursor {
-            topic: Arc::clone(topic),
-            after,
-            last,
-            rests: false,
-            missed: false,
-        });
+        let cursor = self
+            .boards
+            .entry(Arc::clone(board))
+            .or_insert_with(|| BacklogCursor {
+                topic: Arc::clone(topic),
+                after,
+                last,
+                rests: false,
+                missed: false,
+            });
         cursor.after = cursor.after.min(after);
         cursor.last = cursor.last.max(last);
     }
@@ -75,11 +78,11 @@ impl Behind {
     }
 
     /// What to read next: the boards take turns.
-    pub(crate) fn next_page(&mut self) -> Option<Page> {
+    pub(crate) fn next_page(&mut self) -> Option<BacklogPage> {
         let read = self.read.as_deref().unwrap_or_default();
         let later = self.boards.range::<str, _>((Excluded(read), Unbounded));
         let (board, cursor) = later.chain(&self.boards).find(|(_, cursor)| !cursor.rests)?;
-        let page = Page {
+        let page = BacklogPage {
             board: Arc::clone(board),
             after: cursor.after,
             limit: PAGE,
@@ -89,14 +92,14 @@ impl Behind {
     }
 
     /// Where the page goes on; `None` when it is no longer asked for.
-    pub(crate) fn cursor(&mut self, page: &Page) -> Option<&mut Cursor> {
+    pub(crate) fn cursor(&mut self, page: &BacklogPage) -> Option<&mut BacklogCursor> {
         let cursor = self.boards.get_mut(&page.board)?;
         (cursor.after == page.after).then_some(cursor)
     }
 
     /// A board that has been read to its end is no longer behind.
     pub(crate) fn settle(&mut self, board: &str) {
-        if self.boards.get(board).is_some_and(Cursor::is_done) {
+        if self.boards.get(board).is_some_and(BacklogCursor::is_done) {
             self.boards.remove(board);
         }
     }
@@ -112,7 +115,7 @@ impl Behind {
     }
 }
 
-impl Cursor {
+impl BacklogCursor {
     /// The events after it cannot be read yet.
     pub(crate) fn rest(&mut self) {
         self.rests = true;

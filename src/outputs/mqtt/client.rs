@@ -25,7 +25,7 @@ pub(crate) enum Dialect {
 
 /// Takes what is to be sent.
 #[derive(Debug)]
-pub(super) enum Client {
+pub(super) enum MqttClient {
     Five(v5::AsyncClient),
     Four(four::AsyncClient),
 }
@@ -59,11 +59,11 @@ const CONNECT_TIMEOUT_S: u64 = 5;
 const UTF_8: u8 = 1;
 
 /// A client, and what works for it. `room` is for messages that wait to be sent.
-pub(super) fn of(dialect: Dialect, config: &MqttConfig, will: &Message, room: usize) -> (Client, Loop) {
+pub(super) fn of(dialect: Dialect, config: &MqttConfig, will: &Message, room: usize) -> (MqttClient, Loop) {
     match dialect {
         Dialect::Five => {
             let (client, events) = v5::AsyncClient::new(options(config, will), room);
-            (Client::Five(client), Loop::Five(Box::new(events)))
+            (MqttClient::Five(client), Loop::Five(Box::new(events)))
         }
         Dialect::Four => {
             let (client, mut events) = four::AsyncClient::new(old_options(config, will), room);
@@ -71,12 +71,12 @@ pub(super) fn of(dialect: Dialect, config: &MqttConfig, will: &Message, room: us
                 .network_options
                 .set_connection_timeout(CONNECT_TIMEOUT_S)
                 .set_tcp_nodelay(true);
-            (Client::Four(client), Loop::Four(Box::new(events)))
+            (MqttClient::Four(client), Loop::Four(Box::new(events)))
         }
     }
 }
 
-impl Client {
+impl MqttClient {
     /// Whether it takes a message; if not, the connection is lost, or about to be.
     pub(super) fn publish(&self, message: &Message) -> bool {
         let (topic, payload, retain) = (&*message.topic, message.payload.clone(), message.is_retained());

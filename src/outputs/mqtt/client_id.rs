@@ -12,7 +12,7 @@ use super::topics::Prefix;
 
 /// Who connects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Client {
+pub(super) enum ClientRole {
     /// This computer's daemon.
     Daemon,
     /// A program beside it, by process id.
@@ -24,20 +24,20 @@ pub(super) enum Client {
 const MARKS: [&str; 2] = ["/etc/machine-id", "/sys/firmware/devicetree/base/serial-number"];
 
 /// The id of a client that publishes under `prefix` on the computer of this name.
-pub(super) fn of(prefix: &Prefix, host: &str, client: Client) -> String {
+pub(super) fn of(prefix: &Prefix, host: &str, client: ClientRole) -> String {
     let marks = MARKS.map(|path| fs::read(path).unwrap_or_default());
     with_marks(prefix, host, client, &marks)
 }
 
-fn with_marks(prefix: &Prefix, host: &str, client: Client, marks: &[Vec<u8>]) -> String {
+fn with_marks(prefix: &Prefix, host: &str, client: ClientRole, marks: &[Vec<u8>]) -> String {
     // Only a hash: a machine's id is to stay on the machine. Its upper half is left out, as ids should be short.
     let mut hasher = DefaultHasher::new();
     marks.hash(&mut hasher);
     let machine = hasher.finish() & 0xffff_ffff;
     let name = format!("{prefix}/{host}").replace('/', "-");
     match client {
-        Client::Daemon => format!("{name}-{machine:08x}"),
-        Client::Process(process) => format!("{name}-{machine:08x}-{process}"),
+        ClientRole::Daemon => format!("{name}-{machine:08x}"),
+        ClientRole::Process(process) => format!("{name}-{machine:08x}-{process}"),
     }
 }
 
@@ -45,16 +45,16 @@ fn with_marks(prefix: &Prefix, host: &str, client: Client, marks: &[Vec<u8>]) ->
 mod tests {
     use super::*;
 
-    fn id(prefix: &Prefix, client: Client, mark: &str) -> String {
+    fn id(prefix: &Prefix, client: ClientRole, mark: &str) -> String {
         with_marks(prefix, "pi", client, &[mark.as_bytes().to_vec()])
     }
 
     #[test]
     fn it_stays_the_same() {
-        let daemon = id(&Prefix::live(), Client::Daemon, "a");
-        assert_eq!(daemon, id(&Prefix::live(), Client::Daemon, "a"));
+        let daemon = id(&Prefix::live(), ClientRole::Daemon, "a");
+        assert_eq!(daemon, id(&Prefix::live(), ClientRole::Daemon, "a"));
         assert!(daemon.starts_with("kiebitz-pi-"), "{daemon}");
-        let replay = id(&Prefix::replay(), Client::Process(7), "a");
+        let replay = id(&Prefix::replay(), ClientRole::Process(7), "a");
         assert!(
             replay.starts_with("kiebitz-replay-pi-") && replay.ends_with("-7"),
             "{replay}"
@@ -64,11 +64,11 @@ mod tests {
     #[test]
     fn nobody_else_has_it() {
         let ids = [
-            id(&Prefix::live(), Client::Daemon, "a"),
-            id(&Prefix::live(), Client::Daemon, "b"),
-            id(&Prefix::live(), Client::Process(1), "a"),
-            id(&Prefix::live(), Client::Process(2), "a"),
-            id(&Prefix::replay(), Client::Daemon, "a"),
+            id(&Prefix::live(), ClientRole::Daemon, "a"),
+            id(&Prefix::live(), ClientRole::Daemon, "b"),
+            id(&Prefix::live(), ClientRole::Process(1), "a"),
+            id(&Prefix::live(), ClientRole::Process(2), "a"),
+            id(&Prefix::replay(), ClientRole::Daemon, "a"),
         ];
         let different: std::collections::BTreeSet<_> = ids.iter().collect();
         assert_eq!(different.len(), ids.len(), "{ids:?}");

@@ -21,12 +21,12 @@ pub(super) struct Health {
     /// Charge of its own battery in percent, 0 to 100; `None`: it has none, or does not report it.
     pub battery: Option<u8>,
     /// What is open, the oldest first.
-    pub open: Vec<Trouble>,
+    pub open: Vec<HealthProblem>,
 }
 
 /// Something that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Trouble {
+pub(super) struct HealthProblem {
     /// Its kind.
     pub kind: IncidentKind,
     /// How serious it is.
@@ -53,7 +53,7 @@ pub struct LineHealth {
 
 /// What is published of a board's health.
 #[derive(Debug, Serialize)]
-pub(super) struct HealthPicture<'h> {
+pub(super) struct HealthView<'h> {
     #[serde(flatten)]
     pub(crate) health: &'h Health,
     pub(crate) line: LineHealth,
@@ -67,8 +67,8 @@ impl Health {
     pub(crate) fn of(board: &BoardState, incidents: &Incidents) -> Self {
         let calls = |severity: Severity| severity >= Severity::Advice;
         let open = incidents.open().filter(|incident| calls(incident.severity));
-        let open: Vec<Trouble> = open
-            .map(|incident| Trouble {
+        let open: Vec<HealthProblem> = open
+            .map(|incident| HealthProblem {
                 kind: incident.kind,
                 severity: incident.severity,
                 since: incident.evidence.from,

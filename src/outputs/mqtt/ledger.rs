@@ -7,11 +7,11 @@ use std::sync::Arc;
 /// make it seem that it has those before as well.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    boards: BTreeMap<Arc<str>, VecDeque<Entry>>,
+    boards: BTreeMap<Arc<str>, VecDeque<LedgerEntry>>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct LedgerEntry {
     seq: u64,
     acknowledged: bool,
 }
@@ -20,7 +20,7 @@ impl Ledger {
     /// An event is to be sent.
     pub(crate) fn add(&mut self, board: &Arc<str>, seq: u64) {
         let entries = self.boards.entry(Arc::clone(board)).or_default();
-        entries.push_back(Entry {
+        entries.push_back(LedgerEntry {
             seq,
             acknowledged: false,
         });

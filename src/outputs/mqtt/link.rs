@@ -10,7 +10,7 @@ use rumqttc::v5::mqttbytes::v5::ConnAck;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::client::{self, Client, Dialect, Happened, Loop};
+use super::client::{self, Dialect, Happened, Loop, MqttClient};
 use super::inlet::Received;
 use super::lost::LostReason;
 use super::message::Message;
@@ -19,8 +19,8 @@ use super::settings::MqttConfig;
 
 /// A connection that is being made, or stands.
 #[derive(Debug)]
-pub(crate) struct Link {
-    client: Client,
+pub(crate) struct BrokerLink {
+    client: MqttClient,
     events: mpsc::Receiver<Result<Happened, LostReason>>,
     /// Polls rumqttc in a task of its own: its `poll` may lose a message when it is dropped half way.
     poller: JoinHandle<()>,
@@ -62,7 +62,7 @@ pub(crate) struct Limits {
 
 /// The most messages that are sent ahead of their acknowledgements.
 pub(crate) const MAX_WINDOW: u16 = 64;
-impl Link {
+impl BrokerLink {
     /// Begins to connect; `will` is what the broker publishes when the connection is lost.
     pub(crate) fn open(dialect: Dialect, config: &MqttConfig, will: &Message) -> Self {
         let room = usize::from(MAX_WINDOW) + 2;
@@ -132,7 +132,7 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl Drop for BrokerLink {
     fn drop(&mut self) {
         self.poller.abort();
     }

@@ -8,7 +8,7 @@ use crate::text_file;
 
 /// A user, and where the password is.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Login {
+pub(crate) struct BrokerLogin {
     pub(crate) user: String,
     pub(crate) password: Password,
 }
@@ -38,7 +38,7 @@ const CREDENTIAL: &str = "mqtt-password";
 /// No broker takes a longer one, in bytes; a wrong file may be endless.
 const LONGEST: u64 = 65_536;
 
-impl Login {
+impl BrokerLogin {
     /// User and password. Files are read each time: a new password needs no restart.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl Login {
 }
 
 /// Without the password.
-impl fmt::Debug for Login {
+impl fmt::Debug for BrokerLogin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut login = f.debug_struct("Login");
         login.field("user", &self.user);
@@ -115,9 +115,9 @@ pub(crate) fn is_open_to_all(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn login(password: Password) -> Login {
+    fn login(password: Password) -> BrokerLogin {
         let user = "club".to_owned();
-        Login { user, password }
+        BrokerLogin { user, password }
     }
 
     fn password_of(content: &[u8]) -> Result<String, String> {

@@ -9,7 +9,7 @@ use rumqttc::{self as four};
 
 use super::login::LoginError;
 use super::settings::MqttConfig;
-use super::tls::{Refusal, TlsError};
+use super::tls::{TlsError, TlsRefusal};
 
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +88,7 @@ impl LostReason {
             },
             // The other side speaks, or is silent, where TLS should begin.
             ConnectionError::Tls(ClientTlsError::Io(error)) if closed(&error) => {
-                TlsError::Refused(Refusal::NotTls).into()
+                TlsError::Refused(TlsRefusal::NotTls).into()
             }
             error if is_closed(&error) && stands => Self::Closed,
             error if is_closed(&error) => Self::ClosedEarly {

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tracing::warn;
 
-use super::backlog::{Backlog, Reader};
+use super::backlog::{Backlog, BacklogReader};
 use super::client::Dialect;
 use super::message::Message;
+use super::outbox_store::{MAX_EVENTS, OutboxStore};
 use super::settings::MqttConfig;
-use super::stock::{MAX_EVENTS, Stock};
 use super::topics::TopicError;
 
 pub use task::OutboxTask;
@@ -24,13 +24,13 @@ use task::TooLarge;
 ///
 /// With a [`Backlog`] it has at most 2000 events in memory, of 2 MiB at most, and reads what is more from there when the
 /// broker has taken half of them. Without one it has everything in memory: then whoever publishes waits until
-/// [`Progress::queued`] is low.
+/// [`OutboxProgress::queued`] is low.
 #[derive(Debug, Clone)]
 pub struct Outbox {
     /// It has no bound, and cannot grow: whatever the broker and the backlog do, the task waits for this as well, and
     /// takes out all there is. So it holds what was handed over during one turn of the task.
     inbox: mpsc::UnboundedSender<Handed>,
-    progress: Arc<watch::Sender<Progress>>,
+    progress: Arc<watch::Sender<OutboxProgress>>,
     connection: watch::Receiver<ConnectionState>,
     lost: watch::Receiver<Option<String>>,
 }
@@ -49,7 +49,7 @@ enum Handed {
 
 /// How far the delivery has come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct OutboxProgress {
     /// Messages in memory that the broker has not acknowledged.
     pub queued: usize,
     /// Boards of which further events wait in the [`Backlog`].
@@ -107,7 +107,7 @@ impl Outbox {
     ) -> Result<(Self, OutboxTask), TopicError> {
         let daemon_topic: Arc<str> = config.prefix.daemon_state(&config.daemon)?.into();
         let (sender, inbox) = mpsc::unbounded_channel();
-        let progress = Arc::new(watch::Sender::new(Progress::default()));
+        let progress = Arc::new(watch::Sender::new(OutboxProgress::default()));
         let (connection, connection_seen) = watch::channel(ConnectionState::Connecting);
         let (lost, lost_seen) = watch::channel(None);
         let outbox = Self {
@@ -120,8 +120,8 @@ impl Outbox {
             config,
             daemon_topic,
             inbox,
-            stock: Stock::new(backlog.is_some().then_some(MAX_EVENTS)),
-            reader: Reader::new(backlog),
+            store: OutboxStore::new(backlog.is_some().then_some(MAX_EVENTS)),
+            reader: BacklogReader::new(backlog),
             progress,
             connection,
             lost,
@@ -179,7 +179,7 @@ impl Outbox {
 
     /// How far the delivery has come.
     #[must_use]
-    pub fn progress(&self) -> watch::Receiver<Progress> {
+    pub fn progress(&self) -> watch::Receiver<OutboxProgress> {
         self.progress.subscribe()
     }
 

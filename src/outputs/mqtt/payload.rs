@@ -13,8 +13,8 @@ use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use shakmaty::{Bitboard, Board, Color};
 
-pub use crate::clock::ClockPicture;
-pub use daemon::{DaemonHealth, DaemonState, DeliveryState, Disk, Keeping, Machine, Online, StorageState};
+pub use crate::clock::ClockView;
+pub use daemon::{DaemonHealth, DaemonState, DeliveryState, Disk, DiskState, Machine, Online, StorageState};
 
 /// Of a board: whether it is there, and what it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -84,7 +84,7 @@ pub(crate) struct Dated<'a, T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PublicClock {
     #[serde(flatten)]
-    times: ClockPicture,
+    times: ClockView,
     /// The delay after `as_of`, in milliseconds: a client counts down from `as_of` plus this. Absent without a delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     delay_ms: Option<u64>,
@@ -243,7 +243,7 @@ impl Placement {
 impl PublicClock {
     /// Of what spectators get after `delay`.
     #[must_use]
-    pub fn new(times: ClockPicture, delay: Duration) -> Self {
+    pub fn new(times: ClockView, delay: Duration) -> Self {
         let delay_ms = u64::try_from(delay.as_millis()).ok();
         Self {
             times,

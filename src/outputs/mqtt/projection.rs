@@ -12,15 +12,15 @@ use serde_json::Value;
 use shakmaty::{ByColor, Color};
 
 use super::brief::Brief;
-use super::health::{Health, HealthPicture, LineHealth};
+use super::health::{Health, HealthView, LineHealth};
 use super::message::Message;
 use super::payload::{BoardState, Dated, Placement};
 use super::public::PublicProjection;
 use super::topics::BoardTopics;
-use crate::clock::ClockPicture;
+use crate::clock::ClockView;
 use crate::outputs::pgn::pgn;
+use crate::outputs::shared::board_status::BoardView;
 use crate::outputs::shared::record::BoardRecord;
-use crate::outputs::shared::sight::BoardView;
 
 /// Turns what happens on one board into messages: every event in order, and after the events the full pictures that
 /// they changed.
@@ -35,7 +35,7 @@ pub struct Projection {
     topics: Topics,
     record: BoardRecord,
     board: BoardState,
-    published: Published,
+    published: LastPublished,
     brief: Brief,
     /// Who plays next.
     announced: Announced,
@@ -67,10 +67,10 @@ struct Topics {
 
 /// The last picture published on each topic.
 #[derive(Debug, Default)]
-struct Published {
+struct LastPublished {
     board: Option<BoardState>,
     placement: Option<Placement>,
-    clock: Option<ClockPicture>,
+    clock: Option<ClockView>,
     /// Who has lost on time, as spectators were told.
     lost_on_time: Option<Flag>,
     pgn: Option<String>,
@@ -97,7 +97,7 @@ impl Projection {
             },
             record: BoardRecord::default(),
             board: BoardState::unknown(board, stream, host),
-            published: Published::default(),
+            published: LastPublished::default(),
             brief: Brief::new(&topics.brief()),
             announced: Announced::default(),
             line: LineHealth::default(),
@@ -251,7 +251,7 @@ impl Projection {
         let mut messages = Vec::new();
         let health = Health::of(&self.board, &self.record.incidents);
         if self.published.health.as_ref() != Some(&health) {
-            let picture = HealthPicture {
+            let picture = HealthView {
                 health: &health,
                 line: self.line,
                 as_of: now,
@@ -272,7 +272,7 @@ impl Projection {
         self.forgotten = true;
         self.record = BoardRecord::default();
         self.announced = Announced::default();
-        self.published = Published::default();
+        self.published = LastPublished::default();
         self.brief.forget();
         let Topics {
             state,
@@ -338,7 +338,7 @@ impl Projection {
             messages.push(Message::retained(&self.topics.placement, &dated));
             published.placement = Some(placement);
         }
-        let clock = ClockPicture::new(view.clock);
+        let clock = ClockView::new(view.clock);
         let lost = lost_on_time(&self.record.incidents, self.record.game());
         let changed = published.clock.is_none_or(|published| published.differs(&clock));
         if changed {
@@ -347,7 +347,7 @@ impl Projection {
         }
         if changed || published.lost_on_time != lost {
             let flag = lost.filter(|_| clock.as_of.is_some());
-            self.public.take_clock(now, &ClockPicture { flag, ..clock });
+            self.public.take_clock(now, &ClockView { flag, ..clock });
             published.lost_on_time = lost;
         }
     }

@@ -10,7 +10,7 @@ use super::brief::Brief;
 use super::message::Message;
 use super::payload::{Dated, PublicClock, PublicGame, PublicPlacement, PublicState};
 use super::topics::BoardTopics;
-use crate::clock::ClockPicture;
+use crate::clock::ClockView;
 use crate::outputs::pgn::public_pgn;
 use crate::outputs::shared::delayed::{Delayed, Due};
 
@@ -29,7 +29,7 @@ pub(crate) struct PublicProjection {
     pgn: Option<String>,
     placement: Option<PublicPlacement>,
     /// A reading of the clock that is due and not published yet.
-    clock: Option<ClockPicture>,
+    clock: Option<ClockView>,
 }
 
 impl PublicProjection {
@@ -73,7 +73,7 @@ impl PublicProjection {
     }
 
     /// Takes in what the clock shows at `now`.
-    pub(crate) fn take_clock(&mut self, now: Timestamp, clock: &ClockPicture) {
+    pub(crate) fn take_clock(&mut self, now: Timestamp, clock: &ClockView) {
         self.delayed.take_clock(now, clock);
     }
 

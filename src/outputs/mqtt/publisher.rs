@@ -15,10 +15,10 @@ use super::home_assistant;
 use super::message::Message;
 use super::payload::{DaemonHealth, DaemonState, Dated};
 use super::projection::Projection;
-use super::round::Round;
+use super::round::RoundTotals;
 use super::settings::MqttConfig;
 use super::topics::{Prefix, TopicError};
-use crate::outputs::shared::sight::BoardView;
+use crate::outputs::shared::board_status::BoardView;
 
 /// Turns the events of the boards of one stream into messages: a [`Projection`] for each board, and the daemon's own state.
 ///
@@ -39,7 +39,7 @@ pub struct Publisher {
     /// When the daemon's state was announced last, and the boards in it.
     announced: Option<(Timestamp, Vec<String>, Option<DaemonHealth>)>,
     /// The summary of the round that was published last, and whether something has happened since.
-    round: Option<Round>,
+    round: Option<RoundTotals>,
     news: bool,
     /// When the boards' health was published last.
     refreshed: Option<Timestamp>,
@@ -228,7 +228,7 @@ impl Publisher {
         if !core::mem::take(&mut self.news) {
             return None;
         }
-        let round = Round::of(self.projections.values());
+        let round = RoundTotals::of(self.projections.values());
         if self.round.as_ref() == Some(&round) {
             return None;
         }

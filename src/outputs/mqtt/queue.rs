@@ -11,7 +11,7 @@ use super::message::{Delivery, Message};
 /// by a later one, which takes its place at the end, after the events that it sums up. The latest picture of every
 /// topic is kept for good, because a broker that was away may have forgotten what it retained.
 #[derive(Debug, Default)]
-pub(crate) struct Queue {
+pub(crate) struct MessageQueue {
     entries: VecDeque<QueueEntry>,
     /// Ticket of the first entry.
     first: Ticket,
@@ -50,7 +50,7 @@ struct QueueEntry {
     sent: bool,
 }
 
-impl Queue {
+impl MessageQueue {
     /// How many messages are on their way.
     pub(crate) fn len(&self) -> usize {
         self.held
@@ -259,13 +259,13 @@ mod tests {
         }
     }
 
-    fn queue(messages: impl IntoIterator<Item = Message>) -> Queue {
-        let mut queue = Queue::default();
+    fn queue(messages: impl IntoIterator<Item = Message>) -> MessageQueue {
+        let mut queue = MessageQueue::default();
         messages.into_iter().for_each(|message| queue.push(message));
         queue
     }
 
-    fn send_all(queue: &mut Queue) -> Vec<(Ticket, String)> {
+    fn send_all(queue: &mut MessageQueue) -> Vec<(Ticket, String)> {
         let mut sent = Vec::new();
         while let Some((ticket, message)) = queue.send_next() {
             sent.push((ticket, String::from_utf8_lossy(&message.payload).into_owned()));

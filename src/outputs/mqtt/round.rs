@@ -11,7 +11,7 @@ use super::projection::Projection;
 
 /// Of all boards of a daemon.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Round {
+pub(super) struct RoundTotals {
     /// How many boards there are.
     pub boards: usize,
     /// How many of them answer.
@@ -40,7 +40,7 @@ pub(super) struct Attention {
     pub since: Timestamp,
 }
 
-impl Round {
+impl RoundTotals {
     /// Of these boards.
     pub(crate) fn of<'p>(boards: impl Iterator<Item = &'p Projection>) -> Self {
         let mut round = Self::default();

@@ -6,8 +6,8 @@ use core::fmt;
 use core::time::Duration;
 use std::path::{Path, PathBuf};
 
-use super::client_id::{self, Client};
-use super::login::{self, Login, Password};
+use super::client_id::{self, ClientRole};
+use super::login::{self, BrokerLogin, Password};
 use super::tls::{ClientFiles, Tls};
 use super::topics::Prefix;
 use super::url::{BrokerUrl, UrlError};
@@ -29,7 +29,7 @@ pub struct MqttConfig {
     /// `None`: the connection is not encrypted.
     pub(crate) tls: Option<Tls>,
     /// `None`: nobody logs in.
-    pub(crate) login: Option<Login>,
+    pub(crate) login: Option<BrokerLogin>,
     pub(crate) prefix: Prefix,
     pub(crate) daemon: String,
     pub(crate) keep_alive: Duration,
@@ -37,7 +37,7 @@ pub struct MqttConfig {
     pub(crate) commands: bool,
     pub(crate) hub: bool,
     pub(crate) home_assistant: bool,
-    client: Client,
+    client: ClientRole,
 }
 
 impl MqttConfig {
@@ -55,7 +55,7 @@ impl MqttConfig {
             port,
             user,
         } = BrokerUrl::parse(url)?;
-        let login = |(user, password): (String, Option<String>)| Login {
+        let login = |(user, password): (String, Option<String>)| BrokerLogin {
             user,
             password: password.map_or(Password::Credential, Password::Given),
         };
@@ -71,7 +71,7 @@ impl MqttConfig {
             commands: false,
             hub: false,
             home_assistant: false,
-            client: Client::Daemon,
+            client: ClientRole::Daemon,
         })
     }
 
@@ -141,7 +141,7 @@ impl MqttConfig {
     /// The same with a user, whose password is in systemd's credential `mqtt-password`, if there is one.
     #[must_use]
     pub fn with_user(mut self, user: &str) -> Self {
-        self.login = Some(Login {
+        self.login = Some(BrokerLogin {
             user: user.to_owned(),
             password: Password::Credential,
         });
@@ -183,7 +183,7 @@ impl MqttConfig {
     /// The same for a program that runs beside the daemon, as a replay does: neither takes the other's connection over.
     #[must_use]
     pub fn beside_the_daemon(mut self) -> Self {
-        self.client = Client::Process(std::process::id());
+        self.client = ClientRole::Process(std::process::id());
         self
     }
 
@@ -208,7 +208,7 @@ impl MqttConfig {
 
     /// The files with a secret in them that everyone on this computer may read.
     pub(crate) fn exposed_files(&self) -> Vec<PathBuf> {
-        let password = self.login.as_ref().and_then(Login::password_file);
+        let password = self.login.as_ref().and_then(BrokerLogin::password_file);
         let client = self.tls.as_ref().and_then(|tls| tls.client.as_ref());
         let files = password.into_iter().chain(client.map(|client| &*client.key));
         files
@@ -293,7 +293,10 @@ mod tests {
         let config = config.with_user("club").with_password_file(path);
         assert_eq!(config.user(), Some("club"));
         assert!(!config.has_password());
-        assert_eq!(config.login.as_ref().and_then(Login::password_file), Some(path));
+        assert_eq!(
+            config.login.as_ref().and_then(BrokerLogin::password_file),
+            Some(path)
+        );
     }
 
     #[test]

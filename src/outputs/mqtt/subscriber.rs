@@ -10,7 +10,7 @@ use rumqttc::v5::{AsyncClient, Event, MqttOptions};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::client_id::{self, Client};
+use super::client_id::{self, ClientRole};
 use super::link;
 use super::lost::LostReason;
 use super::settings::MqttConfig;
@@ -19,12 +19,12 @@ use super::settings::MqttConfig;
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     heard: mpsc::Receiver<Heard>,
-    asks: mpsc::Sender<Ask>,
+    asks: mpsc::Sender<OutgoingMessage>,
 }
 
 /// A message to be sent.
 #[derive(Debug)]
-struct Ask {
+struct OutgoingMessage {
     topic: String,
     text: String,
     /// `None`: it may come at any time.
@@ -64,7 +64,7 @@ impl Subscriber {
     pub(crate) fn start(config: MqttConfig, name: &str, topics: Vec<String>) -> Self {
         let (sender, heard) = mpsc::channel(ROOM);
         let (asks, asked) = mpsc::channel(ASKS);
-        let id = client_id::of(&config.prefix, name, Client::Process(std::process::id()));
+        let id = client_id::of(&config.prefix, name, ClientRole::Process(std::process::id()));
         tokio::spawn(listen(config, id, topics, sender, asked));
         Self { heard, asks }
     }
@@ -80,7 +80,7 @@ impl Subscriber {
 
     /// Sends a message. One for which there is no room is dropped.
     pub(crate) fn ask(&self, topic: String, text: String) {
-        let _ = self.asks.try_send(Ask {
+        let _ = self.asks.try_send(OutgoingMessage {
             topic,
             text,
             expires: None,
@@ -91,7 +91,9 @@ impl Subscriber {
     /// broker that speaks MQTT 5. Returns whether there was room for it.
     pub(crate) fn ask_within(&self, topic: String, text: String, within: Duration) -> bool {
         let expires = Some(Instant::now() + within);
-        self.asks.try_send(Ask { topic, text, expires }).is_ok()
+        self.asks
+            .try_send(OutgoingMessage { topic, text, expires })
+            .is_ok()
     }
 }
 
@@ -101,7 +103,7 @@ async fn listen(
     id: String,
     topics: Vec<String>,
     heard: mpsc::Sender<Heard>,
-    mut asked: mpsc::Receiver<Ask>,
+    mut asked: mpsc::Receiver<OutgoingMessage>,
 ) {
     let mut pause = FIRST_PAUSE;
     while !heard.is_closed() {
@@ -126,7 +128,7 @@ async fn connection(
     id: &str,
     topics: &[String],
     heard: &mpsc::Sender<Heard>,
-    asked: &mut mpsc::Receiver<Ask>,
+    asked: &mut mpsc::Receiver<OutgoingMessage>,
 ) -> (bool, Option<LostReason>) {
     let (login, tls) = match link::credentials(config).await {
         Ok(credentials) => credentials,
@@ -179,8 +181,8 @@ async fn connection(
 }
 
 /// Sends a message. What does not get away is asked for again.
-fn send(client: &AsyncClient, ask: Ask) {
-    let Ask { topic, text, expires } = ask;
+fn send(client: &AsyncClient, ask: OutgoingMessage) {
+    let OutgoingMessage { topic, text, expires } = ask;
     let Some(expires) = expires else {
         let _ = client.try_publish(topic, QoS::AtLeastOnce, false, text);
         return;

@@ -53,12 +53,12 @@ pub(crate) enum TlsError {
     )]
     NoSystemCas,
     #[error(transparent)]
-    Refused(Refusal),
+    Refused(TlsRefusal),
 }
 
 /// What one side does not accept of the other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refusal {
+pub(crate) enum TlsRefusal {
     #[error("the broker's certificate is not signed by the CA in {}", ca_file.display())]
     OtherCa { ca_file: PathBuf },
     #[error(
@@ -151,60 +151,60 @@ impl Tls {
     }
 
     /// What an error of TLS says about the two sides; `host` is what the broker is called in the URL.
-    pub(crate) fn refusal(&self, error: &Error, host: &str) -> Refusal {
+    pub(crate) fn refusal(&self, error: &Error, host: &str) -> TlsRefusal {
         match error {
             Error::InvalidCertificate(error) => self.certificate_refusal(error, host),
             Error::AlertReceived(alert) => self.alert(*alert),
             Error::PeerIncompatible(
                 PeerIncompatible::ServerDoesNotSupportTls12Or13
                 | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
-            ) => Refusal::Outdated,
+            ) => TlsRefusal::Outdated,
             Error::InvalidMessage(
                 InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion,
-            ) => Refusal::NotTls,
-            error => Refusal::Other {
+            ) => TlsRefusal::NotTls,
+            error => TlsRefusal::Other {
                 reason: error.to_string(),
             },
         }
     }
 
-    fn certificate_refusal(&self, error: &CertificateError, host: &str) -> Refusal {
+    fn certificate_refusal(&self, error: &CertificateError, host: &str) -> TlsRefusal {
         match error {
             CertificateError::UnknownIssuer | CertificateError::BadSignature => match self.ca_file.clone() {
-                Some(ca_file) => Refusal::OtherCa { ca_file },
-                None => Refusal::UnknownCa,
+                Some(ca_file) => TlsRefusal::OtherCa { ca_file },
+                None => TlsRefusal::UnknownCa,
             },
             CertificateError::NotValidForName => wrong_name(host, &[]),
             CertificateError::NotValidForNameContext { presented, .. } => wrong_name(host, presented),
-            CertificateError::Expired => Refusal::Expired { on: String::new() },
-            CertificateError::ExpiredContext { not_after, .. } => Refusal::Expired {
+            CertificateError::Expired => TlsRefusal::Expired { on: String::new() },
+            CertificateError::ExpiredContext { not_after, .. } => TlsRefusal::Expired {
                 on: day(" on", *not_after),
             },
-            CertificateError::NotValidYet => Refusal::NotYetValid { until: String::new() },
-            CertificateError::NotValidYetContext { not_before, .. } => Refusal::NotYetValid {
+            CertificateError::NotValidYet => TlsRefusal::NotYetValid { until: String::new() },
+            CertificateError::NotValidYetContext { not_before, .. } => TlsRefusal::NotYetValid {
                 until: day(", not before", *not_before),
             },
             // The library has no name of its own for this.
             CertificateError::Other(other) if format!("{other:?}").contains("CaUsedAsEndEntity") => {
-                Refusal::CaAsBroker
+                TlsRefusal::CaAsBroker
             }
-            error => Refusal::Certificate {
+            error => TlsRefusal::Certificate {
                 reason: error.to_string(),
             },
         }
     }
 
     /// What the broker says before it closes the connection.
-    fn alert(&self, alert: AlertDescription) -> Refusal {
+    fn alert(&self, alert: AlertDescription) -> TlsRefusal {
         use AlertDescription as Alert;
 
         match (alert, &self.client) {
             // Up to TLS 1.2 there is no alert of its own for a missing certificate.
             (Alert::CertificateRequired, _) | (Alert::HandshakeFailure, None) => {
-                Refusal::WantsClientCertificate
+                TlsRefusal::WantsClientCertificate
             }
-            (Alert::ProtocolVersion, _) => Refusal::Outdated,
-            (alert, Some(files)) if REFUSE_CERTIFICATE.contains(&alert) => Refusal::ClientCertificate {
+            (Alert::ProtocolVersion, _) => TlsRefusal::Outdated,
+            (alert, Some(files)) if REFUSE_CERTIFICATE.contains(&alert) => TlsRefusal::ClientCertificate {
                 certificate: files.certificate.clone(),
                 reason: match alert {
                     Alert::UnknownCA => "not signed by a CA that the broker trusts".to_owned(),
@@ -213,7 +213,7 @@ impl Tls {
                     alert => format!("{alert:?}"),
                 },
             },
-            (alert, _) => Refusal::Other {
+            (alert, _) => TlsRefusal::Other {
                 reason: format!("the broker ended the connection: {alert:?}"),
             },
         }
@@ -233,14 +233,14 @@ const REFUSE_CERTIFICATE: [AlertDescription; 9] = [
     AlertDescription::UnsupportedCertificate,
 ];
 
-fn wrong_name(host: &str, presented: &[String]) -> Refusal {
+fn wrong_name(host: &str, presented: &[String]) -> TlsRefusal {
     // They come as `DnsName("host")` and `IpAddress(address)`.
     let name = |name: &String| {
         let inner = name.split_once('(').map_or(&**name, |(_, inner)| inner);
         inner.trim_end_matches(')').trim_matches('"').to_owned()
     };
     let names: Vec<String> = presented.iter().map(name).collect();
-    Refusal::WrongName {
+    TlsRefusal::WrongName {
         host: host.to_owned(),
         names: match names.is_empty() {
             true => "no name at all (a subjectAltName is missing)".to_owned(),

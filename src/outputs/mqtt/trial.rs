@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::client::Dialect;
-use super::link::{Link, LinkEvent};
+use super::link::{BrokerLink, LinkEvent};
 use super::lost::LostReason;
 use super::message::Message;
 use super::queue::Ticket;
@@ -12,7 +12,7 @@ use super::settings::MqttConfig;
 use crate::outputs::shared::{reports::BROKER, trial::Trial};
 
 /// Why it does not.
-enum Failure {
+enum TrialFailure {
     Lost(LostReason),
     Refused(String),
 }
@@ -45,36 +45,36 @@ async fn try_out(config: &MqttConfig) -> Result<(), String> {
     let topic: Arc<str> = topic.map_err(|error| error.to_string())?.into();
     let message = Message::asked(&topic, CONTENT);
     let tried = match attempt(Dialect::Five, &config, &message).await {
-        Err(Failure::Lost(reason)) if reason.may_lack_mqtt5() => {
+        Err(TrialFailure::Lost(reason)) if reason.may_lack_mqtt5() => {
             attempt(Dialect::Four, &config, &message).await
         }
         tried => tried,
     };
     tried.map_err(|failure| match failure {
-        Failure::Lost(reason) => format!(
+        TrialFailure::Lost(reason) => format!(
             "no connection to the MQTT broker at {}: {reason}",
             config.broker()
         ),
-        Failure::Refused(reason) => format!("the MQTT broker rejects a message to {topic}: {reason}"),
+        TrialFailure::Refused(reason) => format!("the MQTT broker rejects a message to {topic}: {reason}"),
     })
 }
 
-async fn attempt(dialect: Dialect, config: &MqttConfig, message: &Message) -> Result<(), Failure> {
-    let mut link = Link::open(dialect, config, message);
+async fn attempt(dialect: Dialect, config: &MqttConfig, message: &Message) -> Result<(), TrialFailure> {
+    let mut link = BrokerLink::open(dialect, config, message);
     loop {
         match link.event().await {
             LinkEvent::Connected(_) => {
                 if !link.publish(TICKET, message) {
-                    return Err(Failure::Lost(LostReason::Stopped));
+                    return Err(TrialFailure::Lost(LostReason::Stopped));
                 }
             }
             LinkEvent::Acknowledged(_) => link.disconnect(),
             LinkEvent::Refused(_, reason) => {
                 link.disconnect();
-                return Err(Failure::Refused(reason));
+                return Err(TrialFailure::Refused(reason));
             }
             LinkEvent::Closed => return Ok(()),
-            LinkEvent::Lost(reason) => return Err(Failure::Lost(reason)),
+            LinkEvent::Lost(reason) => return Err(TrialFailure::Lost(reason)),
             LinkEvent::Commanded(_) | LinkEvent::Unheard(_) => {}
         }
     }

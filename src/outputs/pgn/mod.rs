@@ -18,7 +18,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
 use shakmaty::fen::Fen;
 
-use crate::clock::{self, ClockPicture};
+use crate::clock::{self, ClockView};
 use main_line::MainLine;
 use tags::Heading;
 
@@ -48,7 +48,7 @@ pub(crate) struct OfRound<'b> {
     /// Where it takes place.
     pub(crate) site: Option<&'b str>,
     /// What the clock shows, and when it did for those who read this; while the game is played.
-    pub(crate) clock: Option<(ClockPicture, Timestamp)>,
+    pub(crate) clock: Option<(ClockView, Timestamp)>,
 }
 
 /// A game that is to be played, or that was decided without being played.
@@ -126,14 +126,14 @@ fn write(record: &GameRecord, comments: Comments) -> String {
 fn with_moves(heading: &Heading<'_>, record: &GameRecord, line: MainLine, comments: Comments) -> String {
     let mut pgn = heading.text();
     pgn.push('\n');
-    let mut lines = Lines::default();
+    let mut lines = WrappedText::default();
     movetext(record, line, comments, &mut lines);
     lines.word(result(record.result));
     pgn.push_str(&lines.finish());
     pgn
 }
 
-fn movetext(record: &GameRecord, line: MainLine, comments: Comments, lines: &mut Lines) {
+fn movetext(record: &GameRecord, line: MainLine, comments: Comments, lines: &mut WrappedText) {
     let (regular, rest) = record.moves.split_at(line.moves.min(record.moves.len()));
     let mut last = rest_of(record, line, rest);
     let mut leading: Vec<String> = explained(record)
@@ -246,12 +246,12 @@ fn explained(record: &GameRecord) -> Option<String> {
 
 /// Words filled into lines.
 #[derive(Default)]
-struct Lines {
+struct WrappedText {
     text: String,
     width: usize,
 }
 
-impl Lines {
+impl WrappedText {
     fn word(&mut self, word: &str) {
         let width = word.chars().count();
         if self.width > 0 {

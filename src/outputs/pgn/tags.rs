@@ -10,7 +10,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
 
 use super::{STANDARD, UNKNOWN, result};
-use crate::clock::{self, ClockPicture};
+use crate::clock::{self, ClockView};
 use crate::tournament::number_in;
 
 /// What the tags of a game say, as far as it is known.
@@ -35,7 +35,7 @@ pub(super) struct Heading<'h> {
     /// What the game is called, whatever else becomes of it.
     pub(super) id: Option<&'h str>,
     /// What the clock shows, and when it did for those who read this.
-    pub(super) clock: Option<(ClockPicture, Timestamp)>,
+    pub(super) clock: Option<(ClockView, Timestamp)>,
 }
 
 impl<'h> Heading<'h> {

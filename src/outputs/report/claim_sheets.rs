@@ -34,7 +34,7 @@ struct Standing {
 /// Works out the claims of a game; events announced these of them.
 pub(super) fn of(record: &GameRecord, notes: &[PlyNote], announced: &[AnnouncedClaim]) -> Claims {
     let mode = castling_mode(record);
-    let game = Game {
+    let game = ClaimedGame {
         record,
         notes,
         standings: standings(record, mode),
@@ -64,14 +64,14 @@ fn standings(record: &GameRecord, mode: CastlingMode) -> Vec<Standing> {
         .collect()
 }
 
-struct Game<'g> {
+struct ClaimedGame<'g> {
     record: &'g GameRecord,
     notes: &'g [PlyNote],
     standings: Vec<Standing>,
     quiet: QuietPlies,
 }
 
-impl Game<'_> {
+impl ClaimedGame<'_> {
     fn threefold(&self, announced: &[AnnouncedClaim], mode: CastlingMode) -> Vec<ClaimSheet> {
         let mut claimed: BTreeMap<&str, (u32, String, Vec<&AnnouncedClaim>)> = BTreeMap::new();
         for (fen, plies) in self.groups() {

@@ -10,8 +10,8 @@ use super::adjournment;
 use super::claim_sheets::{self, AnnouncedClaim};
 use super::claims::{Claims, Offer};
 use super::model::{
-    Amendment, Closing, Correction, GameReport, IncidentReport, LocatedChange, Note, PlyNote, Report, Step,
-    Summary, Withdrawn,
+    Amendment, Closing, Correction, GameReport, IncidentReport, IncidentStep, LocatedChange, Note, PlyNote,
+    Report, Summary, Withdrawn,
 };
 use super::position::{fen_before, is_en_passant};
 use super::summary;
@@ -33,13 +33,13 @@ impl Report {
 struct Collector {
     games: Vec<Collected>,
     /// By stream and name.
-    boards: BTreeMap<(String, String), BoardState>,
+    boards: BTreeMap<(String, String), CollectedBoard>,
     outside: Vec<IncidentReport>,
 }
 
 /// What is known of a board beside its games.
 #[derive(Debug, Default)]
-struct BoardState {
+struct CollectedBoard {
     port: Option<String>,
     board_seen: bool,
     clock_seen: bool,
@@ -123,7 +123,7 @@ impl Collector {
 }
 
 /// The game of an event: the one it names, else the one being played on the board.
-fn game<'g>(games: &'g mut [Collected], board: &BoardState, event: &Event) -> Option<&'g mut Collected> {
+fn game<'g>(games: &'g mut [Collected], board: &CollectedBoard, event: &Event) -> Option<&'g mut Collected> {
     let current = games.get_mut(board.current?)?;
     let record = &current.report.record;
     let belongs = match &event.game {
@@ -165,7 +165,7 @@ impl IncidentReport {
     fn follow(&mut self, event: &Event) {
         match &event.kind {
             EventKind::IncidentUpdated(incident) => {
-                self.steps.push(Step {
+                self.steps.push(IncidentStep {
                     ts: event.ts,
                     severity: incident.severity,
                     case: incident.case.clone(),
@@ -195,15 +195,15 @@ impl IncidentReport {
 
 /// What was there before an event.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct EarlierPresence {
     board: bool,
     clock: bool,
 }
 
-impl BoardState {
+impl CollectedBoard {
     /// Takes in whether board and clock are there. Returns what was there before.
-    fn sees(&mut self, event: &Event) -> Seen {
-        let before = Seen {
+    fn sees(&mut self, event: &Event) -> EarlierPresence {
+        let before = EarlierPresence {
             board: self.board_seen,
             clock: self.clock_seen,
         };
@@ -247,7 +247,7 @@ impl Collected {
         }
     }
 
-    fn take(&mut self, event: &Event, seen: Seen) {
+    fn take(&mut self, event: &Event, seen: EarlierPresence) {
         if let EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } = &event.kind {
             let made = event.at.unwrap_or(event.ts);
             self.made.insert(played.ply, (made, played.order_certain));
@@ -302,7 +302,7 @@ impl Collected {
         })
     }
 
-    fn note(&self, event: &Event, seen: Seen) -> Option<Note> {
+    fn note(&self, event: &Event, seen: EarlierPresence) -> Option<Note> {
         let ts = event.ts;
         let after_ply = self.report.record.moves.last().map_or(0, |entry| entry.ply);
         Some(match &event.kind {

@@ -17,7 +17,7 @@ pub struct Frame {
 
 /// A part of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Span {
+pub struct FrameSpan {
     /// Its first packet.
     pub first: Frame,
     /// Its last packet.
@@ -81,10 +81,10 @@ impl Frames {
 
     /// The packets on a port from one time to another, the one that brought what was there at `from` included.
     #[must_use]
-    pub fn between(&self, port: Option<&str>, from: Timestamp, to: Timestamp) -> Option<Span> {
+    pub fn between(&self, port: Option<&str>, from: Timestamp, to: Timestamp) -> Option<FrameSpan> {
         let last = self.at(port, to)?;
         let first = self.at(port, from.min(to)).unwrap_or(last);
-        Some(Span { first, last })
+        Some(FrameSpan { first, last })
     }
 
     fn of(&self, port: Option<&str>) -> impl DoubleEndedIterator<Item = &Inbound> {

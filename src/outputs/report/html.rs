@@ -13,7 +13,7 @@ use shakmaty::Bitboard;
 
 use super::claims::ClaimSheet;
 use super::model::{Adjournment, Amendment, Report};
-use super::view::{GameRenderer, Manner, Mark, Renderer, clock, own_clock, rows, took};
+use super::view::{GameRenderer, Manner, PlyMark, Renderer, clock, own_clock, rows, took};
 use super::words::{fill, say};
 
 /// The report as an HTML page.
@@ -178,10 +178,10 @@ fn cells(game: GameRenderer<'_>, entry: Option<&MoveRecord>, number: usize) -> M
             (game.played(entry))
             @for mark in game.marks(entry) {
                 @match mark {
-                    Mark::Incident(incident) => {
+                    PlyMark::Incident(incident) => {
                         " " a class="ref" href=(incidents::anchor(number, incident)) { "#" (incident) }
                     }
-                    Mark::Irregular => {}
+                    PlyMark::Irregular => {}
                     mark => { span class="mark" { (mark.sign()) } }
                 }
             }

@@ -19,11 +19,11 @@ mod view;
 mod words;
 
 pub use claims::{ClaimSheet, Claims, Countdown, Difference, Near, Occurrence, Offer, Repeated};
-pub use frames::{Frame, Frames, Span};
+pub use frames::{Frame, FrameSpan, Frames};
 pub use html::html;
 pub use model::{
-    Adjournment, Amendment, Closing, Correction, GameReport, IncidentReport, LocatedChange, Note, Open,
-    PlyNote, Report, Source, Step, Summary, TimeUsed, Withdrawn,
+    Adjournment, Amendment, Closing, Correction, GameReport, IncidentReport, IncidentStep, LocatedChange,
+    Note, Open, PlyNote, Report, SourceFile, Summary, TimeUsed, Withdrawn,
 };
 pub use position::Irreversible;
 pub use text::text;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use shakmaty::Color;
 
 use super::claims::Claims;
-use super::frames::{Frame, Frames, Span};
+use super::frames::{Frame, FrameSpan, Frames};
 
 /// The games of one or several boards, with everything that the arbiter may be asked about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -19,7 +19,7 @@ pub struct Report {
     /// Version of this format: 1.
     pub v: u8,
     /// What it was made from, where that is a file.
-    pub source: Option<Source>,
+    pub source: Option<SourceFile>,
     /// The games, in the order in which they were started.
     pub games: Vec<GameReport>,
     /// Incidents that no game followed.
@@ -28,7 +28,7 @@ pub struct Report {
 
 /// The file that a report was made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Source {
+pub struct SourceFile {
     /// Its name as given.
     pub file: String,
     /// The capture was cut off and is whole up to this byte.
@@ -124,13 +124,13 @@ pub struct IncidentReport {
     #[serde(serialize_with = "rfc3339")]
     pub opened: Timestamp,
     /// Its updates.
-    pub steps: Vec<Step>,
+    pub steps: Vec<IncidentStep>,
     /// How it ended, and what was decided on it later; empty: it is open.
     pub closed: Vec<Closing>,
     /// The port on which its bytes came in.
     pub port: Option<String>,
     /// Where in the capture it is; `None` without a capture.
-    pub frames: Option<Span>,
+    pub frames: Option<FrameSpan>,
     /// The changes of squares it rests on, with their places in the capture.
     pub changes: Vec<LocatedChange>,
 }
@@ -147,7 +147,7 @@ pub struct LocatedChange {
 
 /// An update of an incident.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct IncidentStep {
     /// When it happened.
     #[serde(serialize_with = "rfc3339")]
     pub ts: Timestamp,
@@ -380,7 +380,7 @@ impl Report {
     }
 }
 
-impl Source {
+impl SourceFile {
     /// The file's name without its directories, which would not fit a phone.
     #[must_use]
     pub fn name(&self) -> &str {

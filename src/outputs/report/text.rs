@@ -8,14 +8,14 @@ use shakmaty::{Bitboard, File, Rank, Square};
 use super::claims::ClaimSheet;
 use super::model::{Adjournment, Amendment, Correction, IncidentReport, Report};
 use super::position::{board, squares};
-use super::view::{GameRenderer, Manner, Mark, Renderer, Reported, clock, own_clock, rights, rows, took};
+use super::view::{GameRenderer, Manner, PlyMark, Renderer, Reported, clock, own_clock, rights, rows, took};
 use super::words::{fill, say};
 use crate::outputs::shared::wrap::wrapped;
 
 /// The report as text, in lines of at most 100 characters as far as names and reasons allow.
 #[must_use]
 pub fn text(report: &Report, manner: &Manner) -> String {
-    let mut page = Page {
+    let mut page = TextPage {
         view: Renderer::new(manner),
         text: String::new(),
     };
@@ -24,12 +24,12 @@ pub fn text(report: &Report, manner: &Manner) -> String {
     page.text
 }
 
-struct Page<'v> {
+struct TextPage<'v> {
     view: Renderer<'v>,
     text: String,
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     fn report(&mut self, report: &Report) -> fmt::Result {
         let words = self.view.words;
         self.heading(words.title, '=')?;
@@ -380,8 +380,8 @@ fn cell(game: GameRenderer<'_>, entry: &MoveRecord) -> String {
     let mut played = game.played(entry);
     for mark in game.marks(entry) {
         match mark {
-            Mark::Irregular => {}
-            Mark::Incident(number) => played.push_str(&format!(" #{number}")),
+            PlyMark::Irregular => {}
+            PlyMark::Incident(number) => played.push_str(&format!(" #{number}")),
             mark => played.push_str(mark.sign()),
         }
     }

@@ -349,7 +349,7 @@ impl GameRenderer<'_> {
     }
 
     /// The marks after a move in the score sheet.
-    pub(super) fn marks(self, entry: &MoveRecord) -> Vec<Mark> {
+    pub(super) fn marks(self, entry: &MoveRecord) -> Vec<PlyMark> {
         let note = self.game.plies.iter().find(|note| note.ply == entry.ply);
         let last = self.game.record.moves.last().map(|last| last.ply) == Some(entry.ply);
         let clocks = entry.clock.is_some();
@@ -357,27 +357,27 @@ impl GameRenderer<'_> {
         let mut marks = Vec::new();
         if entry.inferred {
             marks.push(if note.is_some_and(|note| !note.order_certain) {
-                Mark::Order
+                PlyMark::Order
             } else {
-                Mark::Inferred
+                PlyMark::Inferred
             });
         } else if clocks && !pressed && !last {
-            marks.push(Mark::Unpressed);
+            marks.push(PlyMark::Unpressed);
         }
         if entry.settled.is_none() && last && self.game.record.ended.is_none() {
-            marks.push(Mark::Unsettled);
+            marks.push(PlyMark::Unsettled);
         }
         if !entry.legal {
-            marks.push(Mark::Irregular);
+            marks.push(PlyMark::Irregular);
         }
         let incidents = note.map(|note| note.incidents.as_slice()).unwrap_or_default();
-        marks.extend(incidents.iter().map(|number| Mark::Incident(*number)));
+        marks.extend(incidents.iter().map(|number| PlyMark::Incident(*number)));
         marks
     }
 
     /// The marks that the score sheet has, with what they mean.
     pub(super) fn legend(self) -> Vec<(&'static str, &'static str)> {
-        let used: Vec<Mark> = self
+        let used: Vec<PlyMark> = self
             .game
             .record
             .moves
@@ -386,14 +386,14 @@ impl GameRenderer<'_> {
             .collect();
         let words = self.view.words;
         let all = [
-            (Mark::Inferred, words.mark_inferred),
-            (Mark::Order, words.mark_order),
-            (Mark::Unpressed, words.mark_unpressed),
-            (Mark::Unsettled, words.mark_unsettled),
-            (Mark::Irregular, words.mark_irregular),
-            (Mark::Incident(0), words.mark_incident),
+            (PlyMark::Inferred, words.mark_inferred),
+            (PlyMark::Order, words.mark_order),
+            (PlyMark::Unpressed, words.mark_unpressed),
+            (PlyMark::Unsettled, words.mark_unsettled),
+            (PlyMark::Irregular, words.mark_irregular),
+            (PlyMark::Incident(0), words.mark_incident),
         ];
-        let is_used = |mark: Mark| {
+        let is_used = |mark: PlyMark| {
             used.iter()
                 .any(|used| core::mem::discriminant(used) == core::mem::discriminant(&mark))
         };
@@ -406,7 +406,7 @@ impl GameRenderer<'_> {
 
 /// A mark after a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum PlyMark {
     Inferred,
     Order,
     Unpressed,
@@ -416,7 +416,7 @@ pub(super) enum Mark {
     Incident(u64),
 }
 
-impl Mark {
+impl PlyMark {
     pub(super) const fn sign(self) -> &'static str {
         match self {
             Self::Inferred => "~",

@@ -32,7 +32,7 @@ pub(in crate::outputs) struct Address {
 
 /// What could not be posted.
 #[derive(Debug)]
-pub(in crate::outputs) struct Refused {
+pub(in crate::outputs) struct PostFailure {
     pub(in crate::outputs) problem: String,
     /// The address itself says when it wants to be asked again.
     again: Option<Duration>,
@@ -68,7 +68,7 @@ impl Address {
         round: Option<u32>,
         media_type: &str,
         body: Vec<u8>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), PostFailure> {
         let posted = self.try_to_post(round, media_type, body).await;
         if posted.is_ok() {
             self.pause = FIRST_PAUSE;
@@ -77,13 +77,18 @@ impl Address {
     }
 
     /// How long to wait after a failure.
-    pub(in crate::outputs) fn wait(&mut self, refused: &Refused) -> Duration {
+    pub(in crate::outputs) fn wait(&mut self, refused: &PostFailure) -> Duration {
         let pause = self.pause;
         self.pause = (pause * 2).min(LONGEST_PAUSE);
         refused.again.unwrap_or(pause).max(pause)
     }
 
-    async fn try_to_post(&self, round: Option<u32>, media_type: &str, body: Vec<u8>) -> Result<(), Refused> {
+    async fn try_to_post(
+        &self,
+        round: Option<u32>,
+        media_type: &str,
+        body: Vec<u8>,
+    ) -> Result<(), PostFailure> {
         let round = round.map(|round| round.to_string()).unwrap_or_default();
         let url = self.url.replace("{round}", &round);
         let mut request = self.http.post(url).header(CONTENT_TYPE, media_type).body(body);
@@ -117,7 +122,7 @@ impl Address {
                 format!("the server answered {status}{elsewhere}{text}")
             }
         };
-        Err(Refused { problem, again })
+        Err(PostFailure { problem, again })
     }
 
     /// It is read each time: a new one needs no restart.
@@ -135,7 +140,7 @@ impl Address {
     }
 }
 
-impl From<anyhow::Error> for Refused {
+impl From<anyhow::Error> for PostFailure {
     fn from(error: anyhow::Error) -> Self {
         Self {
             problem: format!("{error:#}"),
@@ -144,7 +149,7 @@ impl From<anyhow::Error> for Refused {
     }
 }
 
-impl From<String> for Refused {
+impl From<String> for PostFailure {
     fn from(problem: String) -> Self {
         Self { problem, again: None }
     }

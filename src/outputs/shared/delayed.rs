@@ -16,14 +16,14 @@ use kiebitz_game::events::record::Games;
 use kiebitz_game::events::{Clock, CorrectionReason, Event, EventKind, GameResult, Move};
 use kiebitz_hardware::Timestamp;
 
-use crate::clock::ClockPicture;
+use crate::clock::ClockView;
 
 /// Holds what spectators will get, and remembers the game that they have.
 #[derive(Debug, Default)]
 pub(crate) struct Delayed {
     delay: Duration,
     /// What is not due yet, each with the time at which it is due, in the order of publication.
-    pub(in crate::outputs) held: VecDeque<(Timestamp, Held)>,
+    pub(in crate::outputs) held: VecDeque<(Timestamp, DelayedItem)>,
     /// What is due and was not handed on yet.
     due: VecDeque<Due>,
     /// The games as far as they are due.
@@ -31,9 +31,9 @@ pub(crate) struct Delayed {
 }
 
 #[derive(Debug)]
-pub(in crate::outputs) enum Held {
+pub(in crate::outputs) enum DelayedItem {
     Event(Box<Event>),
-    Clock(ClockPicture),
+    Clock(ClockView),
 }
 
 /// What is due.
@@ -44,7 +44,7 @@ pub(crate) enum Due {
     /// It has changed an earlier game, or the result of a table without a game.
     Earlier(Box<Event>),
     /// What the clock showed.
-    Clock(ClockPicture),
+    Clock(ClockView),
 }
 
 impl Delayed {
@@ -97,16 +97,16 @@ impl Delayed {
     /// Takes in an event that was published at `at`.
     pub(crate) fn take(&mut self, at: Timestamp, event: &Event) {
         if is_public(&event.kind) {
-            self.hold(at, Held::Event(Box::new(event.clone())));
+            self.hold(at, DelayedItem::Event(Box::new(event.clone())));
         }
     }
 
     /// Takes in what the clock shows at `now`.
-    pub(crate) fn take_clock(&mut self, now: Timestamp, clock: &ClockPicture) {
-        self.hold(now, Held::Clock(*clock));
+    pub(crate) fn take_clock(&mut self, now: Timestamp, clock: &ClockView) {
+        self.hold(now, DelayedItem::Clock(*clock));
     }
 
-    fn hold(&mut self, at: Timestamp, held: Held) {
+    fn hold(&mut self, at: Timestamp, held: DelayedItem) {
         // What was due before was due without knowing this: so it is after a restart as well.
         self.pass(at);
         self.held.push_back((at + self.delay, held));
@@ -139,7 +139,7 @@ impl Delayed {
     fn pass(&mut self, now: Timestamp) {
         while let Some((_, held)) = self.held.pop_front_if(|(due, _)| *due <= now) {
             match held {
-                Held::Event(event) => {
+                DelayedItem::Event(event) => {
                     let Some(event) = self.left_of(*event) else {
                         continue;
                     };
@@ -149,7 +149,7 @@ impl Delayed {
                         self.due.push_back(Due::Earlier(Box::new(event)));
                     }
                 }
-                Held::Clock(clock) => self.due.push_back(Due::Clock(clock)),
+                DelayedItem::Clock(clock) => self.due.push_back(Due::Clock(clock)),
             }
         }
     }
@@ -165,7 +165,7 @@ impl Delayed {
     fn left_of(&self, mut event: Event) -> Option<Event> {
         let later = || {
             self.held.iter().filter_map(|(_, held)| match held {
-                Held::Event(later) if later.game == event.game => Some(&later.kind),
+                DelayedItem::Event(later) if later.game == event.game => Some(&later.kind),
                 _ => None,
             })
         };
@@ -246,12 +246,12 @@ fn new_result(kind: &EventKind) -> Option<GameResult> {
 }
 
 /// What the clock showed when the event was published.
-fn clock_of(event: &Event) -> Option<ClockPicture> {
+fn clock_of(event: &Event) -> Option<ClockView> {
     let clock = match &event.kind {
         EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => played.clock,
         EventKind::MoveCompleted { clock, .. } => *clock,
         _ => None,
     };
     // The flag that a clock shows may be that of a period that is over.
-    clock.map(|clock| ClockPicture::of_reading(Clock { flag: None, ..clock }, event.ts))
+    clock.map(|clock| ClockView::of_reading(Clock { flag: None, ..clock }, event.ts))
 }

@@ -25,18 +25,18 @@ const RETRY_PAUSE: Duration = Duration::from_secs(10);
 
 /// A connection, as those see it who answer on it.
 #[derive(Debug, Clone)]
-pub(in crate::outputs) struct Connection(Arc<Held>);
+pub(in crate::outputs) struct WebConnection(Arc<HeldConnection>);
 
 #[derive(Debug)]
-struct Held {
+struct HeldConnection {
     /// It counts among those that may be open.
     permit: Mutex<Option<OwnedSemaphorePermit>>,
     stays: AtomicBool,
 }
 
-impl Connection {
+impl WebConnection {
     pub(in crate::outputs) fn new(permit: Option<OwnedSemaphorePermit>) -> Self {
-        Self(Arc::new(Held {
+        Self(Arc::new(HeldConnection {
             permit: Mutex::new(permit),
             stays: AtomicBool::new(false),
         }))
@@ -64,7 +64,7 @@ pub(in crate::outputs) async fn accept(listener: &TcpListener, router: &Router, 
         match listener.accept().await {
             Ok((stream, _)) => {
                 let router = router.clone();
-                let connection = Connection::new(Some(permit));
+                let connection = WebConnection::new(Some(permit));
                 tokio::spawn(async move {
                     let answering = answer(stream, router, connection.clone());
                     tokio::pin!(answering);
@@ -99,7 +99,7 @@ pub(in crate::outputs) async fn listen(address: SocketAddr, table: &str) -> TcpL
     }
 }
 
-pub(in crate::outputs) async fn answer(stream: TcpStream, router: Router, connection: Connection) {
+pub(in crate::outputs) async fn answer(stream: TcpStream, router: Router, connection: WebConnection) {
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(connection.clone());

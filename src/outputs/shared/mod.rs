@@ -5,6 +5,7 @@ pub(super) mod address;
 pub(crate) mod advice;
 #[cfg(target_os = "linux")]
 pub(super) mod answers;
+pub(crate) mod board_status;
 pub(super) mod delayed;
 #[cfg(target_os = "linux")]
 pub(super) mod host_header;
@@ -16,7 +17,6 @@ pub(super) mod notes;
 pub(super) mod numbering;
 pub(super) mod record;
 pub mod reports;
-pub(crate) mod sight;
 #[cfg(target_os = "linux")]
 pub(crate) mod to_hall;
 #[cfg(target_os = "linux")]

@@ -27,7 +27,7 @@ use shakmaty::san::{San, SanPlus, Suffix};
 use shakmaty::{CastlingSide, Chess, Move, Role};
 
 pub use letters::{LETTERS, Letters};
-pub use reading::{Reading, Unread, read};
+pub use reading::{ReadMove, Unread, read};
 
 /// The sign after a move that mates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

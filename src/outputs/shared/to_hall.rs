@@ -10,32 +10,32 @@ use crate::outputs::status::Question;
 #[derive(Debug, Clone)]
 pub(crate) struct ToHall {
     /// For their commands.
-    pub(crate) setups: mpsc::Sender<Setup>,
+    pub(crate) requests: mpsc::Sender<Request>,
     /// For what they ask.
     pub(crate) questions: mpsc::Sender<Question>,
 }
 
 impl ToHall {
     /// Commands go there; nobody can be asked.
-    pub(crate) fn of_commands(setups: mpsc::Sender<Setup>) -> Self {
+    pub(crate) fn of_commands(requests: mpsc::Sender<Request>) -> Self {
         let questions = mpsc::channel(1).0;
-        Self { setups, questions }
+        Self { requests, questions }
     }
 }
 
 /// A command from the hall.
 #[derive(Debug)]
-pub(crate) struct Setup {
+pub(crate) struct Request {
     /// The board's name.
     pub(crate) board: String,
     /// What is to be done.
     pub(crate) command: Command,
     /// Nobody waits for the answer any more where this is closed: then nothing is to be done.
-    pub(crate) answer: oneshot::Sender<Answered>,
+    pub(crate) answer: oneshot::Sender<RequestOutcome>,
 }
 
 /// What comes of a command.
-pub(crate) type Answered = Result<Answer, Unanswered>;
+pub(crate) type RequestOutcome = Result<Answer, Unanswered>;
 
 /// Why a command has no answer. Only a hub, which has the boards elsewhere, may say so.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

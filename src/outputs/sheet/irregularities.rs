@@ -9,7 +9,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::Counters;
 
 use super::words::{LocalTime, played};
-use super::{GameSheet, Seen};
+use super::{GameSheet, Presence};
 use crate::clock::taken;
 use crate::outputs::shared::numbering::Numbering;
 use crate::outputs::shared::wrap::wrapped;
@@ -44,7 +44,7 @@ impl Irregularity {
 /// The irregularity of an event, if it is one, before the game takes it in. `seen` is what was there before it.
 pub(super) fn of(
     event: &Event,
-    seen: Seen,
+    seen: Presence,
     game: Option<&GameSheet>,
     local: &LocalTime,
 ) -> Option<Irregularity> {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     fn text(game: &GameSheet, kind: EventKind) -> Option<String> {
-        let seen = Seen {
+        let seen = Presence {
             board: true,
             clock: true,
         };

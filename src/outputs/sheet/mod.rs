@@ -42,7 +42,7 @@ pub enum Detail {
 struct BoardSheet {
     name: String,
     identity: String,
-    seen: Seen,
+    seen: Presence,
     games: Vec<GameSheet>,
     /// Irregularities outside games.
     irregularities: Vec<Irregularity>,
@@ -52,7 +52,7 @@ struct BoardSheet {
 
 /// Whether board and clock have been there.
 #[derive(Debug, Clone, Copy, Default)]
-struct Seen {
+struct Presence {
     board: bool,
     clock: bool,
 }
@@ -166,7 +166,7 @@ impl BoardSheet {
         Self {
             name: name.to_owned(),
             identity: format!("Board {name}"),
-            seen: Seen::default(),
+            seen: Presence::default(),
             games: Vec::new(),
             irregularities: Vec::new(),
             left: None,

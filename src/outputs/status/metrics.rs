@@ -4,7 +4,7 @@ use core::fmt::Write;
 
 use kiebitz_hardware::Timestamp;
 
-use super::{BoardStatus, Status};
+use super::{BoardSummary, Status};
 use crate::outputs::mqtt::{DeliveryState, Machine, StorageState};
 
 /// The media type of [`metrics`].
@@ -18,7 +18,7 @@ const COUNTER: &str = "counter";
 
 /// All numbers of a status.
 pub(crate) fn metrics(status: &Status) -> String {
-    let mut text = Text::default();
+    let mut text = MetricsText::default();
     let version = format!("{{version=\"{}\"}}", escaped(status.version));
     text.metric("info", GAUGE, "Version of the program.", [(version, 1.0)]);
     let started = Some(seconds(status.started));
@@ -148,8 +148,8 @@ fn machine(machine: &Machine) -> [Number; 5] {
     ]
 }
 
-fn boards(text: &mut Text, boards: &[BoardStatus]) {
-    let mut each = |name, kind, help, value: &dyn Fn(&BoardStatus) -> Option<f64>| {
+fn boards(text: &mut MetricsText, boards: &[BoardSummary]) {
+    let mut each = |name, kind, help, value: &dyn Fn(&BoardSummary) -> Option<f64>| {
         text.board(name, kind, help, boards, value);
     };
     each("connected", GAUGE, "Whether the board answers.", &|board| {
@@ -196,9 +196,9 @@ fn seconds(at: Timestamp) -> f64 {
 }
 
 #[derive(Default)]
-struct Text(String);
+struct MetricsText(String);
 
-impl Text {
+impl MetricsText {
     fn metric(
         &mut self,
         name: &str,
@@ -231,10 +231,10 @@ impl Text {
         name: &str,
         kind: &str,
         help: &str,
-        boards: &[BoardStatus],
-        value: impl Fn(&BoardStatus) -> Option<f64>,
+        boards: &[BoardSummary],
+        value: impl Fn(&BoardSummary) -> Option<f64>,
     ) {
-        let sample = |board: &BoardStatus| {
+        let sample = |board: &BoardSummary| {
             let labels = format!("{{board=\"{}\"}}", escaped(&board.board));
             value(board).map(|value| (labels, value))
         };

@@ -39,12 +39,12 @@ pub(crate) struct Status {
     pub(crate) broker: Option<bool>,
     #[serde(flatten)]
     pub(crate) daemon: DaemonHealth,
-    pub(crate) boards: Vec<BoardStatus>,
+    pub(crate) boards: Vec<BoardSummary>,
 }
 
 /// Of a board, at one moment.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct BoardStatus {
+pub(crate) struct BoardSummary {
     pub(crate) board: String,
     pub(crate) connected: bool,
     pub(crate) port: String,
@@ -127,7 +127,7 @@ impl Status {
         (started, as_of): (Timestamp, Timestamp),
         broker: Option<bool>,
         daemon: DaemonHealth,
-        boards: Vec<BoardStatus>,
+        boards: Vec<BoardSummary>,
     ) -> Self {
         let mut problems = Vec::new();
         for (what, keeping) in [
@@ -153,7 +153,7 @@ impl Status {
             problems.extend(board.open.iter().map(|open| format!("{}: {open}", board.board)));
         }
         // Said once, with the first of them.
-        let first = |board: &&BoardStatus| board.same_number.iter().all(|other| board.board < *other);
+        let first = |board: &&BoardSummary| board.same_number.iter().all(|other| board.board < *other);
         let shared = boards
             .iter()
             .filter(|board| !board.same_number.is_empty())

@@ -3,7 +3,7 @@
 use kiebitz_hardware::Timestamp;
 use maud::{DOCTYPE, Markup, html};
 
-use super::{BoardStatus, Status};
+use super::{BoardSummary, Status};
 use crate::clock;
 
 const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;margin:1rem auto;max-width:60rem;padding:0 1rem;\
@@ -62,7 +62,7 @@ fn boards(status: &Status) -> Markup {
     }
 }
 
-fn row(board: &BoardStatus, now: Timestamp) -> Markup {
+fn row(board: &BoardSummary, now: Timestamp) -> Markup {
     html! {
         tr {
             td { (board.board) }

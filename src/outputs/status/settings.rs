@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 
 use serde::Deserialize;
 
-use crate::settings::Text;
+use crate::settings::TextValue;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HttpTable {
-    listen: Text<Loopback>,
+    listen: TextValue<Loopback>,
 }
 
 impl HttpTable {

@@ -1,13 +1,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::outputs::mqtt::{Disk, Keeping, Machine, StorageState};
+use crate::outputs::mqtt::{Disk, DiskState, Machine, StorageState};
 use crate::outputs::shared::reports::OutputReport;
 
 const NOW: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-fn board(name: &str, connected: bool) -> BoardStatus {
-    BoardStatus {
+fn board(name: &str, connected: bool) -> BoardSummary {
+    BoardSummary {
         board: name.to_owned(),
         connected,
         port: "/dev/ttyUSB0".to_owned(),
@@ -39,7 +39,7 @@ fn board(name: &str, connected: bool) -> BoardStatus {
     }
 }
 
-fn status(boards: Vec<BoardStatus>) -> Status {
+fn status(boards: Vec<BoardSummary>) -> Status {
     let daemon = DaemonHealth {
         machine: Machine {
             disk: Some(Disk {
@@ -93,7 +93,7 @@ fn the_page_shows_foreign_names_as_text() {
 
 #[test]
 fn boards_that_report_the_same_number_are_named_once() {
-    let shares = |name: &str, other: &str| BoardStatus {
+    let shares = |name: &str, other: &str| BoardSummary {
         same_number: vec![other.to_owned()],
         ..board(name, true)
     };
@@ -114,10 +114,10 @@ fn what_needs_a_person_is_named() {
         problems: vec!["round 3: 3.1, A - B is not taken".to_owned()],
         ..OutputReport::default()
     };
-    let fails = Keeping {
+    let fails = DiskState {
         ok: false,
         problem: Some("the disk is full".to_owned()),
-        ..Keeping::default()
+        ..DiskState::default()
     };
     let daemon = DaemonHealth {
         storage: StorageState {

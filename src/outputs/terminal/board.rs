@@ -3,18 +3,18 @@
 use anstyle::{Ansi256Color, Style};
 use shakmaty::{Color, File, Piece, Rank, Role, Square};
 
-use super::{Line, Pen, Scene};
+use super::{Pen, Scene, StyledLine};
 
 /// Ten lines: eight ranks between two rows of file letters, White below.
-pub(super) fn lines(scene: &Scene<'_>, pen: Pen) -> Vec<Line> {
+pub(super) fn lines(scene: &Scene<'_>, pen: Pen) -> Vec<StyledLine> {
     let files: String = File::ALL
         .iter()
         .map(|file| format!(" {} ", file.char()))
         .collect();
-    let edge = Line::from(format!("   {files}  "));
+    let edge = StyledLine::from(format!("   {files}  "));
     let mut lines = vec![edge.clone()];
     for rank in Rank::ALL.into_iter().rev() {
-        let line = Line::from(format!(" {} ", rank.char()));
+        let line = StyledLine::from(format!(" {} ", rank.char()));
         let squares = File::ALL.iter().fold(line, |line, file| {
             line.followed_by(square(Square::from_coords(*file, rank), scene, pen))
         });
@@ -24,27 +24,27 @@ pub(super) fn lines(scene: &Scene<'_>, pen: Pen) -> Vec<Line> {
     lines
 }
 
-pub(super) fn legend(pen: Pen) -> Line {
-    let last = cell(' ', Mark::LastMove, false, pen);
-    let differs = cell(' ', Mark::Differs, false, pen);
+pub(super) fn legend(pen: Pen) -> StyledLine {
+    let last = cell(' ', SquareMark::LastMove, false, pen);
+    let differs = cell(' ', SquareMark::Differs, false, pen);
     let meaning = " not as in the game: a piece in the hand, or out of place";
     last.and(" last move   ").followed_by(differs).and(meaning)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum SquareMark {
     Differs,
     LastMove,
     None,
 }
 
-fn square(square: Square, scene: &Scene<'_>, pen: Pen) -> Line {
+fn square(square: Square, scene: &Scene<'_>, pen: Pen) -> StyledLine {
     let mark = if scene.differs.contains(square) {
-        Mark::Differs
+        SquareMark::Differs
     } else if scene.last_move.contains(square) {
-        Mark::LastMove
+        SquareMark::LastMove
     } else {
-        Mark::None
+        SquareMark::None
     };
     let piece = scene.placement.piece_at(square);
     let figure = match piece {
@@ -61,31 +61,31 @@ fn square(square: Square, scene: &Scene<'_>, pen: Pen) -> Line {
     }
 }
 
-fn cell(text: char, mark: Mark, dark: bool, pen: Pen) -> Line {
+fn cell(text: char, mark: SquareMark, dark: bool, pen: Pen) -> StyledLine {
     if pen.colors {
         return painted(text, mark, dark, false);
     }
-    Line::from(match mark {
-        Mark::Differs => format!("({text})"),
-        Mark::LastMove => format!("[{text}]"),
-        Mark::None => format!(" {text} "),
+    StyledLine::from(match mark {
+        SquareMark::Differs => format!("({text})"),
+        SquareMark::LastMove => format!("[{text}]"),
+        SquareMark::None => format!(" {text} "),
     })
 }
 
 /// Grounds on which both white and black ink can be read.
-fn painted(text: char, mark: Mark, dark: bool, white: bool) -> Line {
+fn painted(text: char, mark: SquareMark, dark: bool, white: bool) -> StyledLine {
     let ground = match (mark, dark) {
-        (Mark::Differs, _) => 167,
-        (Mark::LastMove, true) => 94,
-        (Mark::LastMove, false) => 136,
-        (Mark::None, true) => 60,
-        (Mark::None, false) => 103,
+        (SquareMark::Differs, _) => 167,
+        (SquareMark::LastMove, true) => 94,
+        (SquareMark::LastMove, false) => 136,
+        (SquareMark::None, true) => 60,
+        (SquareMark::None, false) => 103,
     };
     let ink = if white { 231 } else { 16 };
     let style = Style::new()
         .bg_color(Some(Ansi256Color(ground).into()))
         .fg_color(Some(Ansi256Color(ink).into()));
-    Line::default().and_styled(style.bold(), format!(" {text} "))
+    StyledLine::default().and_styled(style.bold(), format!(" {text} "))
 }
 
 /// On coloured ground both sides have the full figures, in their colours; else White's are outlines.

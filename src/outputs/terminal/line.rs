@@ -12,11 +12,11 @@ use crate::shown::escaped_line;
 /// program's styles are put around the result. So a line goes to a terminal as it is displayed, and not through
 /// `Shown`, which would escape the styles as well.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Line {
+pub struct StyledLine {
     spans: Vec<(Style, String)>,
 }
 
-impl Line {
+impl StyledLine {
     /// Appends text without a style.
     #[must_use]
     pub fn and(self, text: impl Into<String>) -> Self {
@@ -54,13 +54,13 @@ impl Line {
     }
 }
 
-impl<T: Into<String>> From<T> for Line {
+impl<T: Into<String>> From<T> for StyledLine {
     fn from(text: T) -> Self {
         Self::default().and(text)
     }
 }
 
-impl Display for Line {
+impl Display for StyledLine {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for (style, text) in &self.spans {
             write!(f, "{style}{}{style:#}", escaped_line(text))?;
@@ -76,16 +76,16 @@ mod tests {
     #[test]
     fn styles_are_sent_and_control_characters_are_shown() {
         let obeyed = "a\u{1b}[8mb\u{9b}2J\n";
-        let line = Line::from(obeyed).and_styled(Style::new().bold(), obeyed);
+        let line = StyledLine::from(obeyed).and_styled(Style::new().bold(), obeyed);
         let shown = "a\\u001b[8mb\\u009b2J\\u000a";
         assert_eq!(line.to_string(), format!("{shown}\u{1b}[1m{shown}\u{1b}[0m"));
     }
 
     #[test]
     fn only_space_without_a_style_is_trimmed() {
-        let line = || Line::from("a ").and_styled(Style::new().bold(), " b ");
+        let line = || StyledLine::from("a ").and_styled(Style::new().bold(), " b ");
         assert_eq!(line().and("  ").and(" ").trimmed(), line());
-        assert_eq!(Line::from(" a  ").trimmed(), Line::from(" a"));
-        assert_eq!(Line::from("  ").trimmed(), Line::default());
+        assert_eq!(StyledLine::from(" a  ").trimmed(), StyledLine::from(" a"));
+        assert_eq!(StyledLine::from("  ").trimmed(), StyledLine::default());
     }
 }

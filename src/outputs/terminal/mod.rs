@@ -1,6 +1,6 @@
 //! Drawing a game in a terminal: the board as its sensors see it, the clocks, the moves.
 //!
-//! [`draw`] makes [`Line`]s of a [`Scene`]; [`Screen`] shows one frame after the other in place. Any terminal of the last
+//! [`draw`] makes [`StyledLine`]s of a [`Scene`]; [`Screen`] shows one frame after the other in place. Any terminal of the last
 //! thirty years will do; colours are 256-colour codes and are left out where they are not wanted.
 
 mod board;
@@ -14,7 +14,7 @@ use kiebitz_game::clock::Clock;
 use kiebitz_game::events::record::GameRecord;
 use shakmaty::{Bitboard, Board};
 
-pub use line::Line;
+pub use line::StyledLine;
 pub use screen::Screen;
 
 /// What is to be seen.
@@ -43,7 +43,7 @@ pub struct Pen {
 
 /// Draws the scene in ten lines of at most 62 columns.
 #[must_use]
-pub fn draw(scene: &Scene<'_>, pen: Pen) -> Vec<Line> {
+pub fn draw(scene: &Scene<'_>, pen: Pen) -> Vec<StyledLine> {
     let board = board::lines(scene, pen);
     let side = side::lines(scene, pen);
     board
@@ -55,7 +55,7 @@ pub fn draw(scene: &Scene<'_>, pen: Pen) -> Vec<Line> {
 
 /// What the marks on the board mean, in one line.
 #[must_use]
-pub fn legend(pen: Pen) -> Line {
+pub fn legend(pen: Pen) -> StyledLine {
     board::legend(pen)
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::Line;
+use super::StyledLine;
 
 /// The terminal's second screen: what was on the first one is there again afterwards, whatever ends the program in
 /// an orderly way.
@@ -41,8 +41,8 @@ impl<W: Write> Screen<W> {
     /// # Errors
     ///
     /// When the terminal is gone.
-    pub fn show(&mut self, lines: &[Line]) -> io::Result<()> {
-        let lines: Vec<String> = lines.iter().map(Line::to_string).collect();
+    pub fn show(&mut self, lines: &[StyledLine]) -> io::Result<()> {
+        let lines: Vec<String> = lines.iter().map(StyledLine::to_string).collect();
         let frame = lines.join(CLEAR_REST_OF_LINE);
         if frame != self.shown {
             write!(self.out, "{HOME}{frame}{CLEAR_REST}")?;
@@ -57,7 +57,7 @@ impl<W: Write> Screen<W> {
     /// # Errors
     ///
     /// When the terminal is gone.
-    pub fn leave(mut self, lines: &[Line]) -> io::Result<()> {
+    pub fn leave(mut self, lines: &[StyledLine]) -> io::Result<()> {
         self.give_back()?;
         for line in lines {
             writeln!(self.out, "{line}")?;
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn terminal_is_given_back_and_nothing_is_drawn_twice() {
         let mut out = Vec::new();
-        let lines = [Line::from("one"), Line::from("two")];
+        let lines = [StyledLine::from("one"), StyledLine::from("two")];
         let mut screen = Screen::enter(&mut out).unwrap();
         screen.show(&lines).unwrap();
         screen.show(&lines).unwrap();
@@ -101,7 +101,7 @@ mod tests {
     fn last_lines_stay_on_the_first_screen() {
         let mut out = Vec::new();
         let screen = Screen::enter(&mut out).unwrap();
-        screen.leave(&[Line::from("mate")]).unwrap();
+        screen.leave(&[StyledLine::from("mate")]).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text, format!("{ENTER}{LEAVE}mate\n"));
     }

@@ -3,21 +3,25 @@
 use anstyle::Style;
 use shakmaty::Color;
 
-use super::{Line, Pen, Scene};
+use super::{Pen, Scene, StyledLine};
 use crate::outputs::sheet;
 
 /// As many lines as the board has: Black's clock above, White's below.
-pub(super) fn lines(scene: &Scene<'_>, pen: Pen) -> Vec<Line> {
-    let mut lines = vec![Line::default(), clock(scene, Color::Black, pen), Line::default()];
+pub(super) fn lines(scene: &Scene<'_>, pen: Pen) -> Vec<StyledLine> {
+    let mut lines = vec![
+        StyledLine::default(),
+        clock(scene, Color::Black, pen),
+        StyledLine::default(),
+    ];
     lines.extend(moves(scene, pen));
-    lines.resize(8, Line::default());
+    lines.resize(8, StyledLine::default());
     lines.push(clock(scene, Color::White, pen));
-    lines.push(Line::default());
+    lines.push(StyledLine::default());
     lines
 }
 
 /// The player's clock; an arrow stands beside it while it runs.
-fn clock(scene: &Scene<'_>, color: Color, pen: Pen) -> Line {
+fn clock(scene: &Scene<'_>, color: Color, pen: Pen) -> StyledLine {
     let name = color.fold_wb("White", "Black");
     let Some(face) = scene.clock else {
         return format!("  {name}  -:--:--").into();
@@ -32,7 +36,7 @@ fn clock(scene: &Scene<'_>, color: Color, pen: Pen) -> Line {
 }
 
 /// The last moves and, below them, the result.
-fn moves(scene: &Scene<'_>, pen: Pen) -> Vec<Line> {
+fn moves(scene: &Scene<'_>, pen: Pen) -> Vec<StyledLine> {
     let Some(game) = scene.game else {
         return vec!["  waiting for the first move".into()];
     };
@@ -40,21 +44,21 @@ fn moves(scene: &Scene<'_>, pen: Pen) -> Vec<Line> {
     let result = game.reason.map(|_| pen.bold(sheet::result_text(game)));
     let room = if result.is_some() { ROWS - 1 } else { ROWS };
     rows.drain(..rows.len().saturating_sub(room));
-    let rows = rows.into_iter().map(Line::from);
+    let rows = rows.into_iter().map(StyledLine::from);
     rows.chain(result)
-        .map(|line| Line::from("  ").followed_by(line))
+        .map(|line| StyledLine::from("  ").followed_by(line))
         .collect()
 }
 
 const ROWS: usize = 5;
 
 impl Pen {
-    fn bold(self, text: String) -> Line {
+    fn bold(self, text: String) -> StyledLine {
         let style = if self.colors {
             Style::new().bold()
         } else {
             Style::new()
         };
-        Line::default().and_styled(style, text)
+        StyledLine::default().and_styled(style, text)
     }
 }

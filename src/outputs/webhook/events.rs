@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::settings::Webhook;
 use super::task::address;
-use crate::outputs::feeds::News;
+use crate::outputs::feeds::FeedInput;
 use crate::outputs::shared::address::Address;
 use crate::outputs::shared::notes as noted;
 use crate::outputs::shared::reports::Reports;
@@ -35,11 +35,11 @@ pub(super) async fn follow(
     settings: Webhook,
     delay: Duration,
     notes: PathBuf,
-    mut told: mpsc::UnboundedReceiver<(Timestamp, Arc<News>)>,
+    mut inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
     reports: Reports,
 ) {
-    let mut poster = Poster {
-        queue: Queue::new(delay, noted::read(&notes)),
+    let mut poster = EventPoster {
+        queue: WebhookQueue::new(delay, noted::read(&notes)),
         address: address(&settings),
         notes,
         noted: Instant::now(),
@@ -50,19 +50,19 @@ pub(super) async fn follow(
     loop {
         tokio::select! {
             biased;
-            news = told.recv() => {
-                let Some((now, news)) = news else { break };
-                poster.queue.hear(now, &news);
-                while let Ok((now, news)) = told.try_recv() {
-                    poster.queue.hear(now, &news);
+            input = inputs.recv() => {
+                let Some((now, input)) = input else { break };
+                poster.queue.hear(now, &input);
+                while let Ok((now, input)) = inputs.try_recv() {
+                    poster.queue.hear(now, &input);
                 }
             }
             () = sleep_until(waits_until) => waits_until = None,
         }
         while waits_until.is_none() && poster.queue.is_any() {
             waits_until = poster.post().await.map(|pause| Instant::now() + pause);
-            while let Ok((now, news)) = told.try_recv() {
-                poster.queue.hear(now, &news);
+            while let Ok((now, input)) = inputs.try_recv() {
+                poster.queue.hear(now, &input);
             }
         }
     }
@@ -77,8 +77,8 @@ async fn sleep_until(at: Option<Instant>) {
     }
 }
 
-struct Poster {
-    queue: Queue,
+struct EventPoster {
+    queue: WebhookQueue,
     address: Address,
     notes: PathBuf,
     /// When the notes were last written.
@@ -86,7 +86,7 @@ struct Poster {
     reports: Reports,
 }
 
-impl Poster {
+impl EventPoster {
     /// Posts the events that are due next. Returns how long to wait if they are not taken.
     async fn post(&mut self) -> Option<Duration> {
         let output = self.address.output().to_owned();
@@ -123,7 +123,7 @@ impl Poster {
 
 /// Events on their way.
 #[derive(Debug)]
-struct Queue {
+struct WebhookQueue {
     delay: Duration,
     /// What is not due yet, each with the time at which it is due.
     held: VecDeque<(Timestamp, Event)>,
@@ -150,7 +150,7 @@ struct Posted<'q> {
     kept: Option<bool>,
 }
 
-impl Queue {
+impl WebhookQueue {
     fn new(delay: Duration, had: BTreeMap<String, u64>) -> Self {
         Self {
             delay,
@@ -165,9 +165,9 @@ impl Queue {
         }
     }
 
-    fn hear(&mut self, now: Timestamp, news: &News) {
-        match news {
-            News::Events(events) => {
+    fn hear(&mut self, now: Timestamp, input: &FeedInput) {
+        match input {
+            FeedInput::Events(events) => {
                 for event in events {
                     self.first.entry(event.board.clone()).or_insert(event.seq);
                     if !self.kept {
@@ -176,7 +176,7 @@ impl Queue {
                     self.hold(now, event);
                 }
             }
-            News::Past(board, events) => {
+            FeedInput::Past(board, events) => {
                 let first = self.first.get(board).copied();
                 let before = |event: &&Event| first.is_none_or(|first| event.seq < first);
                 for event in events.iter().filter(before) {
@@ -188,8 +188,8 @@ impl Queue {
                 // Boards come one after another, and none waits for another.
                 self.held.make_contiguous().sort_by_key(|(due, _)| *due);
             }
-            News::SetForward(by) => self.set_forward(*by, |_| true),
-            News::Kept(kept) => {
+            FeedInput::SetForward(by) => self.set_forward(*by, |_| true),
+            FeedInput::Kept(kept) => {
                 self.kept = *kept;
                 if *kept {
                     self.unkept.clear();

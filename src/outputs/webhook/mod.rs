@@ -9,4 +9,4 @@ mod settings;
 mod task;
 
 pub(crate) use settings::webhooks;
-pub use settings::{Sent, Webhook};
+pub use settings::{Webhook, WebhookContent};

@@ -8,14 +8,14 @@ use super::settings::Webhook;
 use super::task::address;
 use crate::outputs::broadcast::recipient::{Recipient, follow as follow_rounds, rounds};
 use crate::outputs::broadcast::task::Snapshot;
-use crate::outputs::broadcast::{File, Files};
-use crate::outputs::shared::address::{Address, Refused};
+use crate::outputs::broadcast::{Files, PublishedFile};
+use crate::outputs::shared::address::{Address, PostFailure};
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
 /// Follows the files until nothing changes any more.
 pub(super) async fn follow(settings: Webhook, files: Snapshot, reports: Reports) {
-    let poster = Poster {
+    let poster = RoundPoster {
         address: address(&settings),
         sent: BTreeMap::new(),
         reports,
@@ -24,23 +24,23 @@ pub(super) async fn follow(settings: Webhook, files: Snapshot, reports: Reports)
     follow_rounds(files, poster).await;
 }
 
-struct Poster {
+struct RoundPoster {
     address: Address,
     /// What of each round was taken.
     sent: BTreeMap<u32, Arc<[u8]>>,
     reports: Reports,
 }
 
-impl Recipient for Poster {
+impl Recipient for RoundPoster {
     async fn deliver(&mut self, files: &Files) -> Option<Duration> {
         let refused = self.bring(files).await.err()?;
         Some(self.address.wait(&refused))
     }
 }
 
-impl Poster {
+impl RoundPoster {
     /// Posts what is not there yet.
-    async fn bring(&mut self, files: &Files) -> Result<(), Refused> {
+    async fn bring(&mut self, files: &Files) -> Result<(), PostFailure> {
         let output = self.address.output().to_owned();
         for (round, content) in rounds(files) {
             if content.is_empty() || self.sent.get(&round) == Some(&content) {
@@ -48,7 +48,11 @@ impl Poster {
             }
             let posted = self
                 .address
-                .post(Some(round), File::media_type("games.pgn"), content.to_vec())
+                .post(
+                    Some(round),
+                    PublishedFile::media_type("games.pgn"),
+                    content.to_vec(),
+                )
                 .await;
             if let Err(refused) = posted {
                 if self.reports.problems(&output, vec![refused.problem.clone()]) {

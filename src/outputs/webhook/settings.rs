@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use crate::settings::{Name, Wrong, delay, named, path, required_name, without_login};
+use crate::settings::{Name, SpannedError, delay, named, path, required_name, without_login};
 
 /// An address that is told what happens.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -20,7 +20,7 @@ pub struct Webhook {
     pub url: String,
     /// What it is told.
     #[serde(default)]
-    pub send: Sent,
+    pub send: WebhookContent,
     /// The file with a token in its first line, which is sent as bearer token; `None`: it wants none.
     #[serde(default, deserialize_with = "path")]
     pub token_file: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub struct Webhook {
 /// What a webhook is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sent {
+pub enum WebhookContent {
     /// A round as PGN, whenever something in it has changed.
     #[default]
     Pgn,
@@ -41,7 +41,7 @@ pub enum Sent {
 }
 
 /// The webhooks of a configuration's text.
-pub(crate) fn webhooks(text: &str, tables: Vec<Spanned<Webhook>>) -> Result<Vec<Webhook>, Wrong> {
+pub(crate) fn webhooks(text: &str, tables: Vec<Spanned<Webhook>>) -> Result<Vec<Webhook>, SpannedError> {
     named(text, tables, |webhook| &webhook.name)
 }
 
@@ -61,14 +61,14 @@ mod tests {
     #[test]
     fn a_webhook_is_an_address_and_what_it_is_told() {
         let webhook = read("url = \"https://club.example/chess/{round}\"").expect("a webhook");
-        assert_eq!(webhook.send, Sent::Pgn);
+        assert_eq!(webhook.send, WebhookContent::Pgn);
         assert_eq!(webhook.url, "https://club.example/chess/{round}");
         let webhook =
             read("url = \"http://10.0.0.7:8000/\"\nsend = \"events\"\ndelay = \"0 s\"\ntoken_file = \"/t\"");
         let webhook = webhook.expect("a webhook");
         assert_eq!(
             (webhook.send, webhook.delay),
-            (Sent::Events, Some(Duration::ZERO))
+            (WebhookContent::Events, Some(Duration::ZERO))
         );
         for wrong in [
             "",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::settings::{Sent, Webhook};
+use super::settings::{Webhook, WebhookContent};
 use super::{events, rounds};
 use crate::outputs::feeds::{Output, Starting};
 use crate::outputs::shared::address::Address;
@@ -11,11 +11,11 @@ impl Output for Webhook {
     fn start(&self, starting: &mut Starting) {
         let reports = starting.reports.clone();
         match self.send {
-            Sent::Pgn => {
+            WebhookContent::Pgn => {
                 let files = starting.files(self.delay);
                 starting.spawn(rounds::follow(self.clone(), files, reports));
             }
-            Sent::Events => {
+            WebhookContent::Events => {
                 let told = starting.follow();
                 let delay = starting.delay(self.delay);
                 let notes = starting.notes.join(format!("webhook-{}.json", self.name));

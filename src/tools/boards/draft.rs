@@ -10,7 +10,7 @@ use crate::config::Serial;
 
 /// A configuration as text, and what it is made of.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Draft {
+pub(crate) struct ConfigDraft {
     /// The file.
     pub(crate) text: String,
     /// How many boards have a name in it.
@@ -54,7 +54,7 @@ const BOARDS: &str = "
 # its serial number.
 ";
 
-impl Draft {
+impl ConfigDraft {
     /// The configuration for boards on these ports.
     pub(super) fn of(reports: &[PortReport]) -> Self {
         let mut writer = Writer::default();
@@ -189,8 +189,8 @@ mod tests {
         }
     }
 
-    fn read(reports: &[PortReport]) -> (Draft, Config) {
-        let draft = Draft::of(reports);
+    fn read(reports: &[PortReport]) -> (ConfigDraft, Config) {
+        let draft = ConfigDraft::of(reports);
         let config = Config::parse("kiebitz.toml".as_ref(), &draft.text);
         (draft, config.unwrap_or_else(|error| panic!("{error}")))
     }

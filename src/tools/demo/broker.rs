@@ -8,13 +8,13 @@ use crate::outputs::mqtt::MqttConfig;
 
 /// Runs until it is dropped.
 #[derive(Debug)]
-pub(super) struct Broker {
+pub(super) struct DemoBroker {
     #[cfg(feature = "demo-broker")]
     running: crate::tools::broker::Broker,
 }
 
 #[cfg(feature = "demo-broker")]
-impl Broker {
+impl DemoBroker {
     /// Starts it on a port of the loopback interface: `port` if given, else MQTT's own if that is free, else any.
     pub(super) fn start(port: Option<u16>) -> Result<Self> {
         let listen = |port: u16| crate::tools::broker::Broker::start(([127, 0, 0, 1], port).into());
@@ -40,7 +40,7 @@ impl Broker {
 }
 
 #[cfg(not(feature = "demo-broker"))]
-impl Broker {
+impl DemoBroker {
     pub(super) fn start(port: Option<u16>) -> Result<Self> {
         anyhow::ensure!(
             port.is_none(),

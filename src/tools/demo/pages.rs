@@ -7,15 +7,15 @@ use super::part::Part;
 
 #[cfg(target_os = "linux")]
 use {
-    crate::clock::ClockPicture,
+    crate::clock::ClockView,
     crate::config::{self, Config, Publish},
     crate::journal::Journal,
     crate::kept::Archive,
     crate::outputs::broadcast::EventFacts,
     crate::outputs::desk::{InHall, Role, user_line},
     crate::outputs::feeds::Feeds,
-    crate::outputs::shared::sight::Sight,
-    crate::outputs::shared::to_hall::{Setup, ToHall},
+    crate::outputs::shared::board_status::BoardStatus,
+    crate::outputs::shared::to_hall::{Request, ToHall},
     crate::system_time::wall_time,
     anyhow::Context,
     kiebitz_game::command::Answer,
@@ -36,7 +36,7 @@ pub(super) struct Pages {
     feeds: Feeds,
     /// What people do at the desk.
     #[cfg(target_os = "linux")]
-    setups: mpsc::Receiver<Setup>,
+    requests: mpsc::Receiver<Request>,
     /// Keeps the games for "Past games" at the desk; closed before its folder is removed.
     #[cfg(target_os = "linux")]
     journal: Journal,
@@ -87,12 +87,12 @@ fn free(usual: u16) -> Option<SocketAddr> {
 
 /// A desk at that address, whose users are in a file in that folder.
 #[cfg(target_os = "linux")]
-fn desk(listen: SocketAddr, folder: &Path) -> Result<config::Desk> {
+fn desk(listen: SocketAddr, folder: &Path) -> Result<config::DeskSettings> {
     let users_file = folder.join("users");
     let (name, password) = LOGIN;
     let line = user_line(name, Role::Operator, password)?;
     fs::write(&users_file, line + "\n").with_context(|| format!("cannot write {}", users_file.display()))?;
-    Ok(config::Desk {
+    Ok(config::DeskSettings {
         listen,
         users_file,
         user_header: None,
@@ -129,14 +129,14 @@ impl Pages {
             name: Some("kiebitz demo".to_owned()),
             ..EventFacts::default()
         };
-        let (sender, setups) = mpsc::channel(1);
+        let (sender, requests) = mpsc::channel(1);
         let in_hall = InHall::new(config.pairing_files(), Archive::of(&config));
         let settings = config.outputs(Some(in_hall));
         let (mut feeds, _) = Feeds::start(settings, &facts, ToHall::of_commands(sender));
         feeds.pair(wall_time(), Arc::default());
         Ok(Self {
             feeds,
-            setups,
+            requests,
             journal,
             _folder: folder,
             addresses: of_wall.into_iter().chain(of_desk).collect(),
@@ -164,11 +164,11 @@ impl Pages {
         if !events.is_empty() {
             self.journal.append(&events)?;
         }
-        let clock = ClockPicture {
+        let clock = ClockView {
             as_of: Some(now),
-            ..ClockPicture::new(board.clock())
+            ..ClockView::new(board.clock())
         };
-        let mut sight = Sight::of(board, None, Seen::default());
+        let mut sight = BoardStatus::of(board, None, Seen::default());
         (sight.name, sight.clock) = (part.name.clone(), clock);
         // It would be gone when its recording ends.
         sight.connected = true;
@@ -184,10 +184,10 @@ impl Pages {
     ///
     /// When a recording is damaged.
     pub(super) async fn obey(&mut self, parts: &mut [Part]) -> Result<()> {
-        let Some(setup) = self.setups.recv().await else {
+        let Some(setup) = self.requests.recv().await else {
             return core::future::pending().await;
         };
-        let Setup {
+        let Request {
             board,
             command,
             answer,

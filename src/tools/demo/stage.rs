@@ -9,11 +9,11 @@ use kiebitz_game::hall::Board;
 use kiebitz_game::laws::Severity;
 use shakmaty::Bitboard;
 
-use super::broker::Broker;
+use super::broker::DemoBroker;
 use super::{Act, Speed};
 use crate::outputs::mqtt::Message;
 use crate::outputs::shared::wrap::wrapped;
-use crate::outputs::terminal::{self, Line, Pen, Scene};
+use crate::outputs::terminal::{self, Pen, Scene, StyledLine};
 
 /// Everything on the screen.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(super) struct Stage {
 
 /// One step of the replay, and what came of it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step<'s> {
+pub(super) struct ReplayStep<'s> {
     pub(super) board: &'s Board,
     pub(super) said: &'s [ExplainedEvent],
     pub(super) published: &'s [Message],
@@ -65,7 +65,7 @@ const REMARK_WIDTH: usize = 78;
 const PAYLOAD_WIDTH: usize = 74;
 
 impl Stage {
-    pub(super) fn new(pen: Pen, speed: Speed, broker: &Broker, pages: &[String]) -> Self {
+    pub(super) fn new(pen: Pen, speed: Speed, broker: &DemoBroker, pages: &[String]) -> Self {
         Self {
             pen,
             asked: speed,
@@ -104,7 +104,7 @@ impl Stage {
         (self.plies, self.ended) = (0, false);
     }
 
-    pub(super) fn update(&mut self, step: &Step<'_>) {
+    pub(super) fn update(&mut self, step: &ReplayStep<'_>) {
         let board = step.board;
         self.placement.clone_from(board.placement());
         self.differs = board.expected().map_or(Bitboard::EMPTY, |(_, differs)| differs);
@@ -128,34 +128,34 @@ impl Stage {
     }
 
     /// The whole screen.
-    pub(super) fn frame(&self) -> Vec<Line> {
+    pub(super) fn frame(&self) -> Vec<StyledLine> {
         let mut lines = vec![
             format!(" {}", self.title()).into(),
             format!(" {}", self.speed()).into(),
-            Line::default(),
+            StyledLine::default(),
         ];
         lines.extend(terminal::draw(&self.scene(), self.pen));
-        lines.push(Line::default());
+        lines.push(StyledLine::default());
         // A terminal of 24 lines has no room for all of it.
         if self.remark.is_empty() {
-            lines.push(Line::from(" ").followed_by(terminal::legend(self.pen)));
-            lines.push(Line::default());
+            lines.push(StyledLine::from(" ").followed_by(terminal::legend(self.pen)));
+            lines.push(StyledLine::default());
             if let Some((topic, payload)) = &self.published {
                 lines.push(format!(" {topic}").into());
                 lines.push(format!("   {payload}").into());
-                lines.push(Line::default());
+                lines.push(StyledLine::default());
             }
-            lines.extend(self.subscribe().into_iter().map(Line::from));
+            lines.extend(self.subscribe().into_iter().map(StyledLine::from));
         } else {
-            lines.extend(self.remark.iter().cloned().map(Line::from));
+            lines.extend(self.remark.iter().cloned().map(StyledLine::from));
         }
         lines
     }
 
     /// The board at the end, with an empty line below.
-    pub(super) fn last_frame(&self) -> Vec<Line> {
+    pub(super) fn last_frame(&self) -> Vec<StyledLine> {
         let mut lines = terminal::draw(&self.scene(), self.pen);
-        lines.push(Line::default());
+        lines.push(StyledLine::default());
         lines
     }
 

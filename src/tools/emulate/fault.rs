@@ -13,7 +13,7 @@ pub struct Fault {
     /// With which boards.
     pub boards: Boards,
     /// What.
-    pub trouble: Trouble,
+    pub trouble: EmulatedFault,
     /// When, counted from the start of the emulation or from when it was typed.
     pub at: Duration,
     /// How long it lasts before it is put right; `None`: until something else puts it right.
@@ -31,7 +31,7 @@ pub enum Boards {
 
 /// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
+pub enum EmulatedFault {
     /// The cable is pulled out.
     Unplug,
     /// It is plugged in again.
@@ -101,15 +101,15 @@ impl FromStr for Fault {
                 .ok_or(NoFault::NoSquare)
         };
         let trouble = match verb {
-            "unplug" => Trouble::Unplug,
-            "plug" => Trouble::Plug,
-            "garbage" => Trouble::Garbage,
-            "silent" => Trouble::Silent,
-            "heard" => Trouble::Heard,
-            "dead" => Trouble::Dead(square()?),
-            "alive" => Trouble::Alive(square()?),
-            "clock-lost" => Trouble::ClockLost,
-            _ => Trouble::Clock,
+            "unplug" => EmulatedFault::Unplug,
+            "plug" => EmulatedFault::Plug,
+            "garbage" => EmulatedFault::Garbage,
+            "silent" => EmulatedFault::Silent,
+            "heard" => EmulatedFault::Heard,
+            "dead" => EmulatedFault::Dead(square()?),
+            "alive" => EmulatedFault::Alive(square()?),
+            "clock-lost" => EmulatedFault::ClockLost,
+            _ => EmulatedFault::Clock,
         };
         let mut fault = Self {
             boards,
@@ -146,7 +146,7 @@ impl FromStr for Boards {
     }
 }
 
-impl Trouble {
+impl EmulatedFault {
     /// What puts it right; `None`: nothing has to, or it puts something right itself.
     #[must_use]
     pub const fn undone(self) -> Option<Self> {
@@ -160,7 +160,7 @@ impl Trouble {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for EmulatedFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unplug => f.write_str("unplugged"),
@@ -202,7 +202,7 @@ const MAX_DURATION: Duration = Duration::from_secs(30 * 24 * 3600);
 mod tests {
     use super::*;
 
-    const fn fault(board: usize, trouble: Trouble) -> Fault {
+    const fn fault(board: usize, trouble: EmulatedFault) -> Fault {
         Fault {
             boards: Boards::One(board),
             trouble,
@@ -214,15 +214,15 @@ mod tests {
     #[test]
     fn faults_are_read_as_they_are_typed() {
         for (text, expected) in [
-            ("unplug 2", fault(2, Trouble::Unplug)),
-            ("  plug   board-12 ", fault(12, Trouble::Plug)),
-            ("dead 1 e4", fault(1, Trouble::Dead(Square::E4))),
-            ("clock 3", fault(3, Trouble::Clock)),
+            ("unplug 2", fault(2, EmulatedFault::Unplug)),
+            ("  plug   board-12 ", fault(12, EmulatedFault::Plug)),
+            ("dead 1 e4", fault(1, EmulatedFault::Dead(Square::E4))),
+            ("clock 3", fault(3, EmulatedFault::Clock)),
             (
                 "silent 2 for 10s",
                 Fault {
                     lasts: Some(Duration::from_secs(10)),
-                    ..fault(2, Trouble::Silent)
+                    ..fault(2, EmulatedFault::Silent)
                 },
             ),
             (
@@ -230,7 +230,7 @@ mod tests {
                 Fault {
                     at: Duration::from_secs(90),
                     lasts: Some(Duration::from_millis(500)),
-                    ..fault(2, Trouble::Dead(Square::A1))
+                    ..fault(2, EmulatedFault::Dead(Square::A1))
                 },
             ),
             (
@@ -238,7 +238,7 @@ mod tests {
                 Fault {
                     boards: Boards::All,
                     at: Duration::from_secs(120),
-                    ..fault(1, Trouble::Garbage)
+                    ..fault(1, EmulatedFault::Garbage)
                 },
             ),
         ] {

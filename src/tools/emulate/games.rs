@@ -13,7 +13,7 @@ use super::plies;
 
 /// A game to be played on a board.
 #[derive(Debug, Clone)]
-pub(super) struct Game {
+pub(super) struct ScriptedGame {
     /// As in "Paul Morphy - Duke Karl / Count Isouard".
     pub(super) title: String,
     pub(super) script: Script,
@@ -27,7 +27,7 @@ pub(super) const DEFAULT: &[u8] = include_bytes!("games.pgn");
 /// # Errors
 ///
 /// When the file cannot be read, holds no game, or one with a move that cannot be played.
-pub(super) fn read(pgn: impl Read) -> Result<Vec<Game>> {
+pub(super) fn read(pgn: impl Read) -> Result<Vec<ScriptedGame>> {
     let mut reader = Reader::new(pgn);
     let mut games = Vec::new();
     let mut number = 1;
@@ -54,7 +54,7 @@ struct Tags {
     fen: Option<String>,
 }
 
-struct Draft {
+struct GameDraft {
     title: String,
     position: Chess,
     script: Script,
@@ -62,8 +62,8 @@ struct Draft {
 
 impl Visitor for Scribe {
     type Tags = Tags;
-    type Movetext = Draft;
-    type Output = Result<Game>;
+    type Movetext = GameDraft;
+    type Output = Result<ScriptedGame>;
 
     fn begin_tags(&mut self) -> ControlFlow<Self::Output, Tags> {
         ControlFlow::Continue(Tags::default())
@@ -80,7 +80,7 @@ impl Visitor for Scribe {
         ControlFlow::Continue(())
     }
 
-    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, Draft> {
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Self::Output, GameDraft> {
         let name = |name: Option<String>| {
             name.filter(|name| name != "?")
                 .unwrap_or_else(|| "N.N.".to_owned())
@@ -89,7 +89,7 @@ impl Visitor for Scribe {
             Ok(position) => position.unwrap_or_default(),
             Err(error) => return ControlFlow::Break(Err(error)),
         };
-        ControlFlow::Continue(Draft {
+        ControlFlow::Continue(GameDraft {
             title: format!("{} - {}", name(tags.white), name(tags.black)),
             script: Script {
                 start: plies::dump(position.board()),
@@ -100,8 +100,8 @@ impl Visitor for Scribe {
         })
     }
 
-    fn san(&mut self, draft: &mut Draft, san: SanPlus) -> ControlFlow<Self::Output> {
-        let Draft {
+    fn san(&mut self, draft: &mut GameDraft, san: SanPlus) -> ControlFlow<Self::Output> {
+        let GameDraft {
             title,
             position,
             script,
@@ -127,11 +127,11 @@ impl Visitor for Scribe {
         }
     }
 
-    fn begin_variation(&mut self, _: &mut Draft) -> ControlFlow<Self::Output, Skip> {
+    fn begin_variation(&mut self, _: &mut GameDraft) -> ControlFlow<Self::Output, Skip> {
         ControlFlow::Continue(Skip(true))
     }
 
-    fn outcome(&mut self, draft: &mut Draft, outcome: Outcome) -> ControlFlow<Self::Output> {
+    fn outcome(&mut self, draft: &mut GameDraft, outcome: Outcome) -> ControlFlow<Self::Output> {
         draft.script.ending = match outcome {
             Outcome::Known(KnownOutcome::Decisive { winner: Color::White }) => Ending::WhiteWins,
             Outcome::Known(KnownOutcome::Decisive { winner: Color::Black }) => Ending::BlackWins,
@@ -141,8 +141,8 @@ impl Visitor for Scribe {
         ControlFlow::Continue(())
     }
 
-    fn end_game(&mut self, draft: Draft) -> Self::Output {
-        Ok(Game {
+    fn end_game(&mut self, draft: GameDraft) -> Self::Output {
+        Ok(ScriptedGame {
             title: draft.title,
             script: draft.script,
         })

@@ -17,25 +17,25 @@ use tokio::io::unix::AsyncFd;
 
 /// The port of a board that is plugged in. A program that has opened it sees it hang up when this is dropped.
 #[derive(Debug)]
-pub struct Port {
+pub struct EmulatedPort {
     /// The board's end.
     board: AsyncFd<OwnedFd>,
     /// The host's end, held open so that the board's end does not hang up while no program has opened it.
     host: OwnedFd,
     path: PathBuf,
-    link: Option<Link>,
+    link: Option<PortLink>,
     /// Since when bytes have been waiting to be read.
     unread_since: Option<Timestamp>,
 }
 
 /// A symbolic link to a port, which is removed when this is dropped.
 #[derive(Debug)]
-struct Link {
+struct PortLink {
     name: PathBuf,
     target: PathBuf,
 }
 
-impl Port {
+impl EmulatedPort {
     /// Opens a new pseudo-terminal in raw mode, and creates the link to it.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Port {
     /// When no pseudo-terminal is available, or the link cannot be created.
     pub fn open(link: Option<&Path>) -> Result<Self> {
         let (board, host, path) = pair().context("cannot open a pseudo-terminal")?;
-        let link = link.map(|name| Link::make(name, &path)).transpose()?;
+        let link = link.map(|name| PortLink::make(name, &path)).transpose()?;
         #[expect(
             deprecated,
             reason = "what comes after it is unsafe, and asks for what an owned descriptor keeps by itself"
@@ -128,7 +128,7 @@ fn pair() -> io::Result<(OwnedFd, OwnedFd, PathBuf)> {
     Ok((board, host, PathBuf::from(OsStr::from_bytes(path.as_bytes()))))
 }
 
-impl Link {
+impl PortLink {
     fn make(name: &Path, target: &Path) -> Result<Self> {
         match std::fs::symlink_metadata(name) {
             // Left over from an emulation that was killed.
@@ -147,7 +147,7 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl Drop for PortLink {
     fn drop(&mut self) {
         // Another emulation may have created its own link there.
         if std::fs::read_link(&self.name).is_ok_and(|target| target == self.target) {

@@ -11,28 +11,28 @@ use kiebitz_hardware::emulator::hand::{
 use kiebitz_hardware::emulator::{BoardSettings, ClockSide, EmulatedBus, EmulatedBusSettings};
 use kiebitz_protocol::{LongSerialNumber, SerialNumber};
 
-use super::fault::{Boards, Fault, Trouble};
-use super::games::Game;
-use super::seat::Seat;
-use super::{Emulation, Hands, Lines};
+use super::fault::{Boards, EmulatedFault, Fault};
+use super::games::ScriptedGame;
+use super::played_table::PlayedTable;
+use super::{Emulation, Hands, Wiring};
 use crate::system_time::Speed;
 
 /// Boards with players.
 #[derive(Debug)]
 pub(super) struct Rehearsal {
-    tables: Vec<Table>,
+    tables: Vec<RehearsalTable>,
     /// The line that all boards share; `None`: each board has its own.
     bus: Option<EmulatedBus>,
-    games: Vec<Game>,
+    games: Vec<ScriptedGame>,
     chance: Chance,
     /// What goes wrong or is put right, and when; the earliest first.
-    faults: VecDeque<(Timestamp, usize, Trouble)>,
-    output: VecDeque<(usize, Output)>,
+    faults: VecDeque<(Timestamp, usize, EmulatedFault)>,
+    output: VecDeque<(usize, RehearsalOutput)>,
 }
 
 /// What happens at a table or on the bus: bytes for the port, and reports for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Output {
+pub(super) enum RehearsalOutput {
     /// Sent by the board, or on the bus.
     Bytes(Vec<u8>),
     /// The cable of a board with its own line was pulled out.
@@ -44,8 +44,8 @@ pub(super) enum Output {
 }
 
 #[derive(Debug)]
-struct Table {
-    seat: Seat,
+struct RehearsalTable {
+    played: PlayedTable,
     temperament: Temperament,
     serial: String,
     /// The state of play that was reported last.
@@ -56,7 +56,7 @@ struct Table {
 
 impl Rehearsal {
     /// `emulation.boards` tables, at each of which the first game is about to begin. `games` has at least one.
-    pub(super) fn new(now: Timestamp, emulation: &Emulation, games: Vec<Game>) -> Self {
+    pub(super) fn new(now: Timestamp, emulation: &Emulation, games: Vec<ScriptedGame>) -> Self {
         let mut chance = Chance::new(emulation.seed);
         let mut rehearsal = Self {
             tables: Vec::new(),
@@ -67,8 +67,8 @@ impl Rehearsal {
             output: VecDeque::new(),
         };
         let first = match emulation.lines {
-            Lines::Own { .. } => FIRST_SERIAL,
-            Lines::Bus { .. } => 1,
+            Wiring::Own { .. } => FIRST_SERIAL,
+            Wiring::Bus { .. } => 1,
         };
         for nth in 0..emulation.boards {
             let temperament = emulation.hands.of(nth);
@@ -79,16 +79,16 @@ impl Rehearsal {
                 break;
             };
             let sitting = Sitting::new(now, sitting, game.script.clone());
-            let seat = match (&mut rehearsal.bus, emulation.lines) {
-                (Some(bus), _) => Seat::on_bus(now, board, sitting, bus),
+            let played = match (&mut rehearsal.bus, emulation.lines) {
+                (Some(bus), _) => PlayedTable::on_bus(now, board, sitting, bus),
                 (None, lines) => {
-                    let powered = lines == Lines::Own { powered: true };
-                    Some(Seat::alone(now, board, sitting, powered))
+                    let powered = lines == Wiring::Own { powered: true };
+                    Some(PlayedTable::alone(now, board, sitting, powered))
                 }
             };
-            let Some(seat) = seat else { break };
-            rehearsal.tables.push(Table {
-                seat,
+            let Some(played) = played else { break };
+            rehearsal.tables.push(RehearsalTable {
+                played,
                 temperament,
                 serial,
                 reported: Truth::default(),
@@ -127,7 +127,7 @@ impl Rehearsal {
         }
     }
 
-    fn queue(&mut self, at: Timestamp, table: usize, trouble: Trouble) {
+    fn queue(&mut self, at: Timestamp, table: usize, trouble: EmulatedFault) {
         let place = self.faults.partition_point(|(before, ..)| *before <= at);
         self.faults.insert(place, (at, table, trouble));
     }
@@ -141,15 +141,15 @@ impl Rehearsal {
         let Some(table) = self.tables.get_mut(line) else {
             return;
         };
-        if let Seat::Alone { player, .. } = &mut table.seat {
+        if let PlayedTable::Alone { player, .. } = &mut table.played {
             player.handle_bytes(now, bytes);
         }
-        table.due = table.seat.poll_deadline();
+        table.due = table.played.poll_deadline();
     }
 
     /// What happened at which table, counted from 0, or was sent on its line; the bus is line 0. The order is that of
     /// time for each table.
-    pub(super) fn poll_output(&mut self) -> Option<(usize, Output)> {
+    pub(super) fn poll_output(&mut self) -> Option<(usize, RehearsalOutput)> {
         self.output.pop_front()
     }
 
@@ -182,7 +182,7 @@ impl Rehearsal {
             }
         }
         while let Some((_, bytes)) = self.bus.as_mut().and_then(|bus| bus.poll_transmit(now)) {
-            self.output.push_back((0, Output::Bytes(bytes)));
+            self.output.push_back((0, RehearsalOutput::Bytes(bytes)));
         }
     }
 
@@ -193,19 +193,19 @@ impl Rehearsal {
         if table.due.is_none_or(|due| due > now) {
             return;
         }
-        table.seat.advance(now, &mut self.bus);
-        if let Seat::Alone { player, .. } = &mut table.seat {
+        table.played.advance(now, &mut self.bus);
+        if let PlayedTable::Alone { player, .. } = &mut table.played {
             while let Some((_, bytes)) = player.poll_transmit(now) {
-                self.output.push_back((nth, Output::Bytes(bytes)));
+                self.output.push_back((nth, RehearsalOutput::Bytes(bytes)));
             }
         }
-        let truth = table.seat.truth();
+        let truth = table.played.truth();
         let before = core::mem::replace(&mut table.reported, truth);
         if truth != before {
             self.report(now, nth, truth, before);
         }
         if let Some(table) = self.tables.get_mut(nth) {
-            table.due = table.seat.poll_deadline();
+            table.due = table.played.poll_deadline();
         }
     }
 
@@ -216,7 +216,7 @@ impl Rehearsal {
             let words = self.game(nth, truth.games).map(|game| game.title.clone());
             let next = self.game(nth, truth.games + 1).map(|game| game.script.clone());
             if let (Some(table), Some(next)) = (self.tables.get_mut(nth), next) {
-                table.seat.add(now, next);
+                table.played.add(now, next);
             }
             self.announce(
                 nth,
@@ -233,16 +233,16 @@ impl Rehearsal {
     }
 
     /// The game of a number, from 1, at a table: to the tables in turn, and round again.
-    fn game(&self, table: usize, number: usize) -> Option<&Game> {
+    fn game(&self, table: usize, number: usize) -> Option<&ScriptedGame> {
         let dealt = table + number.saturating_sub(1) * self.tables.len();
         self.games.get(dealt.checked_rem(self.games.len())?)
     }
 
     fn announce(&mut self, table: usize, words: String) {
-        self.output.push_back((table, Output::Words(words)));
+        self.output.push_back((table, RehearsalOutput::Words(words)));
     }
 
-    fn suffer(&mut self, now: Timestamp, nth: usize, trouble: Trouble) {
+    fn suffer(&mut self, now: Timestamp, nth: usize, trouble: EmulatedFault) {
         let Some(table) = self.tables.get_mut(nth) else {
             let last = self.tables.len();
             return self.announce(
@@ -250,18 +250,18 @@ impl Rehearsal {
                 format!("there is no such board; the last board is board-{last}"),
             );
         };
-        let changed = table.seat.suffer(now, trouble, &mut self.bus);
-        if trouble == Trouble::Garbage {
+        let changed = table.played.suffer(now, trouble, &mut self.bus);
+        if trouble == EmulatedFault::Garbage {
             self.garble(now, nth);
         }
         if let Some(table) = self.tables.get_mut(nth) {
-            table.due = table.seat.poll_deadline();
+            table.due = table.played.poll_deadline();
         }
         let output = match trouble {
-            _ if !changed => Output::Words(format!("is {trouble} already")),
-            Trouble::Unplug if self.bus.is_none() => Output::Unplugged,
-            Trouble::Plug if self.bus.is_none() => Output::Plugged,
-            _ => Output::Words(trouble.to_string()),
+            _ if !changed => RehearsalOutput::Words(format!("is {trouble} already")),
+            EmulatedFault::Unplug if self.bus.is_none() => RehearsalOutput::Unplugged,
+            EmulatedFault::Plug if self.bus.is_none() => RehearsalOutput::Plugged,
+            _ => RehearsalOutput::Words(trouble.to_string()),
         };
         self.output.push_back((nth, output));
     }
@@ -270,9 +270,9 @@ impl Rehearsal {
     fn garble(&mut self, now: Timestamp, nth: usize) {
         let count = 3 + self.chance.below(40);
         let bytes: Vec<u8> = (0..count).map(|_| self.chance.bits().to_le_bytes()[0]).collect();
-        match self.tables.get_mut(nth).map(|table| &mut table.seat) {
-            Some(Seat::Alone { player, .. }) => player.garble(now, &bytes),
-            Some(Seat::OnBus(_)) => self.output.push_back((0, Output::Bytes(bytes))),
+        match self.tables.get_mut(nth).map(|table| &mut table.played) {
+            Some(PlayedTable::Alone { player, .. }) => player.garble(now, &bytes),
+            Some(PlayedTable::OnBus(_)) => self.output.push_back((0, RehearsalOutput::Bytes(bytes))),
             None => {}
         }
     }
@@ -280,7 +280,7 @@ impl Rehearsal {
 
 /// The bus, if there is to be one.
 fn bus(now: Timestamp, emulation: &Emulation, chance: &mut Chance) -> Option<EmulatedBus> {
-    let Lines::Bus { damaged } = emulation.lines else {
+    let Wiring::Bus { damaged } = emulation.lines else {
         return None;
     };
     let settings = EmulatedBusSettings {
@@ -291,7 +291,7 @@ fn bus(now: Timestamp, emulation: &Emulation, chance: &mut Chance) -> Option<Emu
     Some(EmulatedBus::new(now, settings))
 }
 
-fn ended(game: &Game, truth: Truth) -> String {
+fn ended(game: &ScriptedGame, truth: Truth) -> String {
     let result = match game.script.ending {
         Ending::Stops => "the players stop",
         Ending::WhiteWins => GameResult::WhiteWins.as_str(),

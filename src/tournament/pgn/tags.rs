@@ -1,6 +1,6 @@
 //! The tags of PGN, as they are found in files that people and programs have had their hands on.
 
-use super::super::doubt::{About, Doubts};
+use super::super::doubt::{DoubtKind, Doubts};
 
 /// A tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) struct Tag {
 ///
 /// A game begins where a tag follows moves, where Event or the game's first tag comes again, or any tag after an empty line.
 pub(super) fn games(text: &str, doubts: &mut Doubts) -> Vec<Vec<Tag>> {
-    let mut reader = Reader::default();
+    let mut reader = TagReader::default();
     for (number, line) in (1..).zip(text.lines()) {
         reader.line(number, line, doubts);
     }
@@ -33,7 +33,7 @@ pub(in super::super) fn is_tag_line(line: &str) -> bool {
 }
 
 #[derive(Debug, Default)]
-struct Reader {
+struct TagReader {
     games: Vec<Vec<Tag>>,
     game: Vec<Tag>,
     /// Whether moves came after the game's tags.
@@ -45,7 +45,7 @@ struct Reader {
     told: bool,
 }
 
-impl Reader {
+impl TagReader {
     fn line(&mut self, number: usize, line: &str, doubts: &mut Doubts) {
         let blank = core::mem::replace(&mut self.blank, line.trim().is_empty());
         // The brace of a comment may be missing: a new game ends it.
@@ -66,7 +66,7 @@ impl Reader {
                 self.told = true;
                 let column = line.chars().take_while(|c| c.is_whitespace()).count() + 1;
                 doubts.note(
-                    About::Unclear,
+                    DoubtKind::Unclear,
                     (number, column),
                     "this is neither a tag nor moves, and is left out",
                 );
@@ -99,7 +99,7 @@ impl Reader {
                     self.moves(&rest);
                 } else {
                     doubts.note(
-                        About::Unclear,
+                        DoubtKind::Unclear,
                         (line, from + 1),
                         format!("{rest:?} is not a tag, and is left out"),
                     );
@@ -110,8 +110,8 @@ impl Reader {
             if let Some(why) = found.doubt {
                 let place = (line, found.column + 1);
                 match found.tag {
-                    Some(_) => doubts.note(About::Unclear, place, why),
-                    None => doubts.lost(About::Unclear, place, why),
+                    Some(_) => doubts.note(DoubtKind::Unclear, place, why),
+                    None => doubts.lost(DoubtKind::Unclear, place, why),
                 }
             }
             if let Some((name, value)) = found.tag {
@@ -137,7 +137,7 @@ impl Reader {
             self.moves = false;
         } else if is_here {
             let text = format!("a second {} in one game: the first one is used", tag.name);
-            doubts.note(About::Unclear, (tag.line, tag.column), text);
+            doubts.note(DoubtKind::Unclear, (tag.line, tag.column), text);
             return;
         }
         self.game.push(tag);
@@ -145,7 +145,7 @@ impl Reader {
 }
 
 /// What was found where a tag begins.
-struct Found {
+struct FoundTag {
     tag: Option<(String, String)>,
     /// Where its value begins, or what is wrong, from 0.
     column: usize,
@@ -155,13 +155,13 @@ struct Found {
 }
 
 /// The tag that begins at `from`, with "[".
-fn tag(characters: &[char], from: usize) -> Found {
+fn tag(characters: &[char], from: usize) -> FoundTag {
     let name_from = next(characters, from + 1, |c| !c.is_whitespace()).unwrap_or(characters.len());
     let name_to = next(characters, name_from, |c| !c.is_ascii_alphanumeric() && c != '_');
     let name_to = name_to.unwrap_or(characters.len());
     let name = text(characters, name_from, name_to).to_ascii_lowercase();
     let value_from = next(characters, name_to, |c| !c.is_whitespace()).unwrap_or(characters.len());
-    let nothing = |column, doubt| Found {
+    let nothing = |column, doubt| FoundTag {
         tag: None,
         column,
         doubt: Some(doubt),
@@ -181,7 +181,7 @@ fn tag(characters: &[char], from: usize) -> Found {
             "this tag has neither a closing quotation mark nor a closing bracket on its line, and is left out",
         );
     };
-    Found {
+    FoundTag {
         tag: Some((name, unescaped(&text(characters, from, to)))),
         column: from,
         doubt,

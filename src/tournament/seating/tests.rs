@@ -4,7 +4,7 @@ use kiebitz_game::events::{DecidedBy, EndReason, GameResult};
 use kiebitz_game::position::Variant;
 
 use super::*;
-use crate::tournament::{Pairing, Place, Player, Round};
+use crate::tournament::{FilePosition, Pairing, Player, Round};
 
 /// Boards that do what they are told, and players.
 struct Room {
@@ -34,7 +34,7 @@ fn tournament(rounds: &[&[(u32, &str, &str)]]) -> Arc<Tournament> {
                 white: player(white),
                 black: player(black),
                 result: None,
-                place: Place::default(),
+                place: FilePosition::default(),
             })
             .collect(),
         ..Round::default()

@@ -5,7 +5,7 @@ use kiebitz_game::events::Players;
 use kiebitz_game::events::pairing::{PAIRINGS, PairedGame};
 use serde_json::{Map, Value};
 
-use super::{Seat, Seating, command};
+use super::{SeatedBoard, Seating, command};
 use crate::tournament::Pairing;
 
 impl Seating {
@@ -28,7 +28,7 @@ impl Seating {
     }
 }
 
-impl Seat {
+impl SeatedBoard {
     /// The pairing that it was given, where it still has those names from there, and before the first move.
     fn holds(&self) -> Option<&Players> {
         let given = self.given.as_ref().filter(|_| !self.by_hand)?;

@@ -8,7 +8,7 @@ use shakmaty::Color;
 
 /// A player's line.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct TrfLine {
     /// The number by which others name the player.
     pub(super) number: u32,
     pub(super) title: String,
@@ -37,24 +37,24 @@ pub(super) struct Cell {
 
 /// Why a line cannot be read, with the column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unfit {
+pub(super) enum TrfLineError {
     Number,
     Columns,
 }
 
 /// Reads a line that begins with 001.
-pub(super) fn line(text: &str) -> Result<Line, Unfit> {
-    let line = Columns::of(text);
-    let number = line.field(5, 8, 0).parse().map_err(|_| Unfit::Number)?;
+pub(super) fn line(text: &str) -> Result<TrfLine, TrfLineError> {
+    let line = TrfColumns::of(text);
+    let number = line.field(5, 8, 0).parse().map_err(|_| TrfLineError::Number)?;
     let all_fits =
         |shift: &isize| line.player_fits(*shift) && line.rest_fits(*shift) && line.rounds_fit(*shift);
     let strict = shifts(text).find(all_fits);
     let shift = strict.or_else(|| shifts(text).find(|shift| line.player_fits(*shift)));
-    let shift = shift.ok_or(Unfit::Columns)?;
+    let shift = shift.ok_or(TrfLineError::Columns)?;
     // What stands between is not needed, and may be what has slipped.
     let slipped = || shifts(text).find(|shift| line.is_blank(&[90, 91], *shift) && line.rounds_fit(*shift));
     let rounds = strict.or_else(slipped);
-    Ok(Line {
+    Ok(TrfLine {
         number,
         title: line.field(11, 13, 0),
         name: line.name(shift),
@@ -75,11 +75,11 @@ fn shifts(text: &str) -> impl Iterator<Item = isize> {
     likely.into_iter().chain((1..=FARTHEST).flat_map(|by| [-by, by]))
 }
 
-struct Columns {
+struct TrfColumns {
     characters: Vec<char>,
 }
 
-impl Columns {
+impl TrfColumns {
     fn of(text: &str) -> Self {
         Self {
             characters: text.trim_end().chars().collect(),

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::super::doubt::{About, Doubts};
+use super::super::doubt::{DoubtKind, Doubts};
 use super::super::{Round, values};
 use super::Entries;
 use super::columns::{FIRST_ROUND, WIDTH};
 
 #[derive(Debug, Default)]
-pub(super) struct Header {
+pub(super) struct TrfHeader {
     pub(super) name: Option<String>,
     pub(super) city: Option<String>,
     pub(super) federation: Option<String>,
@@ -34,7 +34,7 @@ pub(super) struct Bye {
     pub(super) line: usize,
 }
 
-impl Header {
+impl TrfHeader {
     pub(super) fn line(&mut self, code: &str, line: &str, number: usize, doubts: &mut Doubts) {
         let value = line.get(3..).and_then(values::known).map(str::to_owned);
         match code {
@@ -87,7 +87,7 @@ impl Header {
         let players: Vec<u32> = numbers.iter().filter_map(|(_, word)| word.parse().ok()).collect();
         if name.is_empty() || players.is_empty() {
             let why = "the name or the players of this team are not in their columns: the team is left out";
-            return doubts.note(About::Unclear, (number, from), why);
+            return doubts.note(DoubtKind::Unclear, (number, from), why);
         }
         self.teams.push((name.to_owned(), players));
     }

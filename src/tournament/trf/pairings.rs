@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use kiebitz_game::events::GameResult;
 use shakmaty::Color;
 
-use super::super::doubt::{About, Doubts};
+use super::super::doubt::{DoubtKind, Doubts};
 use super::super::{Pairing, Round};
 use super::columns::Cell;
 use super::header::Bye;
-use super::{Entries, Entry};
+use super::{Entries, PlayerEntry};
 
 /// The rounds, their pairings in the order of the players with White.
 pub(super) fn rounds(entries: &Entries, byes: &[Bye], doubts: &mut Doubts) -> BTreeMap<u32, Round> {
@@ -74,7 +74,7 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
                  out",
                 entry.player.name, cell.opponent
             );
-            doubts.lost(About::Contradiction, place, text);
+            doubts.lost(DoubtKind::Contradiction, place, text);
             continue;
         };
         let theirs = self::cell(opponent, index).filter(|theirs| theirs.opponent == entry.number);
@@ -84,7 +84,7 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
                  this pairing is left out",
                 entry.player.name, opponent.player.name, opponent.player.name, opponent.player.place.line
             );
-            doubts.lost(About::Contradiction, place, text);
+            doubts.lost(DoubtKind::Contradiction, place, text);
             continue;
         };
         done.insert(pair);
@@ -94,7 +94,12 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
 }
 
 /// The pairing of two players of whom each names the other.
-fn game(number: u32, one: (&Entry, Cell), other: (&Entry, Cell), doubts: &mut Doubts) -> Option<Pairing> {
+fn game(
+    number: u32,
+    one: (&PlayerEntry, Cell),
+    other: (&PlayerEntry, Cell),
+    doubts: &mut Doubts,
+) -> Option<Pairing> {
     let ((entry, cell), (opponent, theirs)) = (one, other);
     let place = (entry.player.place.line, cell.column);
     if cell.color.is_some() && cell.color == theirs.color {
@@ -102,7 +107,7 @@ fn game(number: u32, one: (&Entry, Cell), other: (&Entry, Cell), doubts: &mut Do
             "{} and {} have the same colour in round {number}: the colour in this line is used",
             entry.player.name, opponent.player.name
         );
-        doubts.lost(About::Contradiction, place, text);
+        doubts.lost(DoubtKind::Contradiction, place, text);
     }
     let color = cell.color.or_else(|| theirs.color.map(|color| !color));
     let ((white, of_white), (black, of_black)) = match color {
@@ -115,7 +120,7 @@ fn game(number: u32, one: (&Entry, Cell), other: (&Entry, Cell), doubts: &mut Do
                     "{} has no colour in round {number}: this pairing is left out",
                     entry.player.name
                 );
-                doubts.lost(About::Unclear, place, text);
+                doubts.lost(DoubtKind::Unclear, place, text);
             }
             return None;
         }
@@ -129,11 +134,11 @@ fn game(number: u32, one: (&Entry, Cell), other: (&Entry, Cell), doubts: &mut Do
     })
 }
 
-fn cell(entry: &Entry, index: usize) -> Option<Cell> {
+fn cell(entry: &PlayerEntry, index: usize) -> Option<Cell> {
     entry.rounds.get(index).copied().flatten()
 }
 
-fn alone(entry: &Entry, doubts: &Doubts, (line, column): (usize, usize)) -> Pairing {
+fn alone(entry: &PlayerEntry, doubts: &Doubts, (line, column): (usize, usize)) -> Pairing {
     Pairing {
         table: None,
         white: Some(entry.player.clone()),

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use kiebitz::journal::Journal;
 use kiebitz::system_time::LiveTime;
-use kiebitz::tools::emulate::Port;
+use kiebitz::tools::emulate::EmulatedPort;
 use kiebitz_game::events::{Event, EventKind};
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::emulator::hand::Chance;
@@ -40,7 +40,7 @@ pub(crate) struct World {
     _broker: Mosquitto,
     listener: Listener,
     table: Table,
-    port: Port,
+    port: EmulatedPort,
     time: LiveTime,
     child: Option<Child>,
 }
@@ -76,7 +76,7 @@ impl World {
         fs::write(directory.path().join("kiebitz.toml"), config).unwrap();
         Self {
             table: Table::new(time.now(), NTH, PACE, true, &mut Chance::new(seed)),
-            port: Port::open(Some(&link)).unwrap(),
+            port: EmulatedPort::open(Some(&link)).unwrap(),
             shim: None,
             has_memory: true,
             directory,

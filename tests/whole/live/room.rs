@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use kiebitz::system_time::LiveTime;
-use kiebitz::tools::emulate::Port;
+use kiebitz::tools::emulate::EmulatedPort;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::emulator::hand::Chance;
 
@@ -21,7 +21,7 @@ use kiebitz_workbench::soak::table::{Pace, Table};
 pub(super) struct Room {
     tables: Vec<Table>,
     /// `None` while the cable is out.
-    ports: Vec<Option<Port>>,
+    ports: Vec<Option<EmulatedPort>>,
     links: Vec<PathBuf>,
     faults: VecDeque<(Timestamp, Fault)>,
     began: Timestamp,
@@ -57,7 +57,7 @@ impl Room {
         let links: Vec<PathBuf> = (0..soak.boards).map(|nth| daemon::link(directory, nth)).collect();
         let ports = links
             .iter()
-            .map(|link| Some(Port::open(Some(link)).unwrap()))
+            .map(|link| Some(EmulatedPort::open(Some(link)).unwrap()))
             .collect();
         // Everything is in order again before the last game ends.
         let troubled = (began + START, length.saturating_sub(START + QUIET));
@@ -188,7 +188,7 @@ impl Room {
             }
             Fault::Plug(nth) => {
                 self.tables[nth].player.plug(now, has_own_power(nth));
-                self.ports[nth] = Some(Port::open(Some(&self.links[nth])).unwrap());
+                self.ports[nth] = Some(EmulatedPort::open(Some(&self.links[nth])).unwrap());
             }
             Fault::Garbage(nth) => {
                 self.happened[2] += 1;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use jiff::tz::TimeZone;
 use kiebitz::journal::Journal;
 use kiebitz::replay::Replay;
-use kiebitz::restart::{Rebuilt, Recordings, Unfit, rebuild};
+use kiebitz::restart::{NotRebuilt, Rebuilt, Recordings, rebuild};
 use kiebitz_hardware::recorder::{Recorder, RecorderSettings};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -180,7 +180,7 @@ fn a_board_whose_recording_contradicts_the_journal_gets_nothing() {
     let (rebuilt, has) = left.rebuild();
     assert!(has["board-2"] == before["board-2"]);
     let about = &rebuilt.boards["board-2"];
-    assert_eq!((about.filled, &about.unfit), (0, &vec![Unfit::Differs(50)]));
+    assert_eq!((about.filled, &about.unfit), (0, &vec![NotRebuilt::Differs(50)]));
     assert_eq!(about.missing, [(30, 40)]);
     for board in ["board-1", "board-3", "board-4"] {
         assert!(has[board] == left.had[board], "{board}");
@@ -261,7 +261,7 @@ fn days_are_rebuilt_one_by_one() {
         assert_eq!(about.missing, [], "{board}");
         assert_eq!(
             (about.filled, about.unfit),
-            (1, vec![Unfit::Differs(2)]),
+            (1, vec![NotRebuilt::Differs(2)]),
             "{board}"
         );
     }

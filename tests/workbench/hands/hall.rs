@@ -29,31 +29,31 @@ const COMMANDS: [(u64, Command); 8] = [
 /// Lets a game happen and returns the capture of it.
 pub fn record(play: &Play) -> Vec<u8> {
     let mut board = play.setting.board(OPENING, BoardSettings::default(), &play.first);
-    let mut tape = Tape::new();
+    let mut recording = BoardRecording::new();
     let mut commands = COMMANDS.iter().peekable();
     for step in &play.steps {
         while let Some((millis, command)) =
             commands.next_if(|(millis, _)| Duration::from_millis(*millis) <= step.at)
         {
-            tape.command(&mut board, *millis, command);
+            recording.command(&mut board, *millis, command);
         }
-        tape.listen(&mut board, OPENING + step.at);
+        recording.listen(&mut board, OPENING + step.at);
         play.setting.perform(&mut board, OPENING + step.at, step.deed);
     }
     for (millis, command) in commands {
-        tape.command(&mut board, *millis, command);
+        recording.command(&mut board, *millis, command);
     }
-    tape.listen(&mut board, OPENING + play.end);
-    tape.writer.into_inner()
+    recording.listen(&mut board, OPENING + play.end);
+    recording.writer.into_inner()
 }
 
 /// The recorder.
-struct Tape {
+struct BoardRecording {
     writer: CaptureWriter<Vec<u8>>,
     port: usize,
 }
 
-impl Tape {
+impl BoardRecording {
     fn new() -> Self {
         let mut writer = CaptureWriter::new(Vec::new()).unwrap();
         let interface = Interface {

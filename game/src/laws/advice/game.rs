@@ -6,7 +6,7 @@ use super::{Advice, Draft, Severity, clock_text};
 use crate::laws::articles::Topic;
 use crate::laws::resumable::ResumableCase;
 use crate::laws::situation::DrawnStart;
-use crate::laws::table::{self, CastlingLost, Press, Standing};
+use crate::laws::table::{self, CastlingLost, DisplacedPress, IllegalPositionRemedy};
 
 impl Draft<'_> {
     pub(super) fn displaced(self, found_later: bool) -> Advice {
@@ -15,9 +15,9 @@ impl Draft<'_> {
             return self.is(Severity::Advice, "displaced_pieces.found_later", &topics);
         }
         let press = match table::press_while_displaced(self.rules.edition) {
-            Press::Allowed => "allowed",
-            Press::Silent => "none",
-            Press::Offence => "offence",
+            DisplacedPress::Allowed => "allowed",
+            DisplacedPress::Silent => "none",
+            DisplacedPress::Offence => "offence",
         };
         let penalise = if table::displacing_may_cost(self.rules.edition) {
             "yes"
@@ -112,10 +112,10 @@ impl Draft<'_> {
     pub(super) fn illegal_position(self, kings: bool) -> Advice {
         let draft = self.with("what", if kings { "kings" } else { "pieces" });
         let (severity, case) = match draft.rules.illegal_position() {
-            Standing::GoBack => (Severity::Advice, "illegal_position.go_back"),
-            Standing::Intervene => (Severity::Advice, "illegal_position.intervene"),
-            Standing::WaitThenDraw => (Severity::Advice, "illegal_position.wait"),
-            Standing::Leave => (Severity::Hint, "illegal_position.stands"),
+            IllegalPositionRemedy::GoBack => (Severity::Advice, "illegal_position.go_back"),
+            IllegalPositionRemedy::Intervene => (Severity::Advice, "illegal_position.intervene"),
+            IllegalPositionRemedy::WaitThenDraw => (Severity::Advice, "illegal_position.wait"),
+            IllegalPositionRemedy::Leave => (Severity::Hint, "illegal_position.stands"),
         };
         draft.is(severity, case, &[Topic::Illegal, Topic::IllegalPosition])
     }

@@ -6,7 +6,7 @@ use super::{Advice, Draft, Severity, clock_text};
 use crate::laws::articles::Topic;
 use crate::laws::points::IllegalMoveReport;
 use crate::laws::situation::{ClockReadings, Stage, TwoPieces};
-use crate::laws::table::{Penalty, Pressed, Standing};
+use crate::laws::table::{IllegalPositionRemedy, Penalty, PressWithoutMove};
 
 /// What is known of any offence.
 #[derive(Clone, Copy)]
@@ -161,7 +161,7 @@ impl Draft<'_> {
     fn promotion_answered(self, offence: Offence) -> Advice {
         let standing = [Topic::Window, Topic::IllegalPosition];
         match self.rules.illegal_position() {
-            Standing::GoBack => {
+            IllegalPositionRemedy::GoBack => {
                 let topics = [Topic::Promotion, Topic::Penalty, Topic::Reset];
                 let remedy = match (self.loses(offence), self.rules.becomes_queen()) {
                     (true, _) => "none",
@@ -171,9 +171,15 @@ impl Draft<'_> {
                 let draft = self.penalty(offence, Reset::Before).with("remedy", remedy);
                 draft.is(Severity::Violation, "promotion_not_replaced.found_later", &topics)
             }
-            Standing::Intervene => self.is(Severity::Advice, "promotion_not_replaced.still_there", &standing),
-            Standing::WaitThenDraw => self.is(Severity::Advice, "promotion_not_replaced.wait", &standing),
-            Standing::Leave => self.is(Severity::Hint, "promotion_not_replaced.stands", &standing),
+            IllegalPositionRemedy::Intervene => {
+                self.is(Severity::Advice, "promotion_not_replaced.still_there", &standing)
+            }
+            IllegalPositionRemedy::WaitThenDraw => {
+                self.is(Severity::Advice, "promotion_not_replaced.wait", &standing)
+            }
+            IllegalPositionRemedy::Leave => {
+                self.is(Severity::Hint, "promotion_not_replaced.stands", &standing)
+            }
         }
     }
 
@@ -182,16 +188,16 @@ impl Draft<'_> {
         let topics = [Topic::PressedWithoutMove, Topic::Penalty];
         let lost = self.loses(offence);
         match self.rules.pressed_without_move() {
-            Pressed::NoRule => self.is(Severity::Hint, "clock_pressed_without_move.no_rule", &alone),
-            Pressed::Discretion => {
+            PressWithoutMove::NoRule => self.is(Severity::Hint, "clock_pressed_without_move.no_rule", &alone),
+            PressWithoutMove::Discretion => {
                 let draft = self.clocks(offence, Reset::Now, 0);
                 draft.is(Severity::Advice, "clock_pressed_without_move.discretion", &alone)
             }
-            Pressed::AsIllegal if lost => {
+            PressWithoutMove::AsIllegal if lost => {
                 let draft = self.penalty(offence, Reset::Now);
                 draft.is(Severity::Violation, "clock_pressed_without_move.lost", &topics)
             }
-            Pressed::AsIllegal => {
+            PressWithoutMove::AsIllegal => {
                 let draft = self.penalty(offence, Reset::Now);
                 draft.is(
                     Severity::Violation,

@@ -76,7 +76,7 @@ fn king_of(mobility: &Mobility, color: Color) -> Option<usize> {
 }
 
 /// What is done with a net that closes; true ends the tries.
-type Found<'f> = &'f mut dyn FnMut(&Net<'_>) -> bool;
+type NetVisitor<'f> = &'f mut dyn FnMut(&Net<'_>) -> bool;
 
 /// A try to mate the king on one square.
 struct Net<'a> {
@@ -188,7 +188,7 @@ impl<'a> Net<'a> {
 
     /// Meets the need with the fewest ways in every one of these ways, then the next. True when `found` says so, or
     /// when the tries are used up.
-    fn closes(&mut self, tries: &mut u32, found: Found<'_>) -> bool {
+    fn closes(&mut self, tries: &mut u32, found: NetVisitor<'_>) -> bool {
         let mut best: Option<Vec<(usize, Square, Role)>> = None;
         for need in king_attacks(self.king).with(self.king) {
             if !self.is_open(need) {

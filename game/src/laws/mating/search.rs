@@ -22,7 +22,7 @@ pub(super) enum Outcome {
 }
 
 /// One search.
-pub(super) struct Search<'a> {
+pub(super) struct MateSearch<'a> {
     side: Color,
     /// How far a position seems from mate.
     cost: &'a dyn Fn(&Chess) -> usize,
@@ -40,7 +40,7 @@ const ROOT_POSITIONS: u32 = 64;
 /// Proofs that are looked for with the kings together, which takes longer.
 const MAX_TOGETHER_PROOFS: u32 = 100;
 
-impl<'a> Search<'a> {
+impl<'a> MateSearch<'a> {
     pub(super) fn new(side: Color, cost: &'a dyn Fn(&Chess) -> usize, proves: bool) -> Self {
         Self {
             side,

@@ -140,7 +140,7 @@ const NONE: u32 = u32::MAX;
 const PARENT: u32 = (1 << 22) - 1;
 
 #[derive(Debug, Clone, Copy)]
-struct Node {
+struct StoredPosition {
     packed: Packed,
     /// The position this one came from (22 bits), whether the move to it was irreversible (1), the depth (9).
     from: u32,
@@ -160,7 +160,7 @@ pub(super) struct Origin {
 /// The positions met, and the queue of those whose moves are not yet looked at.
 #[derive(Debug)]
 pub(super) struct Store {
-    chunks: Vec<Vec<Node>>,
+    chunks: Vec<Vec<StoredPosition>>,
     len: usize,
     table: Vec<u32>,
     /// First and last of every queue, the lowest cost first.
@@ -183,7 +183,7 @@ impl Store {
         self.len + MAX_LEGAL_MOVES > MAX_POSITIONS
     }
 
-    fn entry(&self, index: u32) -> Option<&Node> {
+    fn entry(&self, index: u32) -> Option<&StoredPosition> {
         self.chunks
             .get(index as usize / CHUNK)?
             .get(index as usize % CHUNK)
@@ -224,7 +224,7 @@ impl Store {
                 .push(Vec::with_capacity(if self.len == 0 { 64 } else { CHUNK }));
         }
         if let Some(chunk) = self.chunks.last_mut() {
-            chunk.push(Node {
+            chunk.push(StoredPosition {
                 packed,
                 from,
                 next: NONE,

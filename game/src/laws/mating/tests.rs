@@ -6,7 +6,7 @@ use shakmaty::{
     Setup, Square, fen::Fen,
 };
 
-use super::{Answer, Reason, can_mate, quick};
+use super::{MatingAnswer, Reason, can_mate, quick};
 
 const VECTORS: &str = include_str!("../../../../tests/positions/mating.txt");
 
@@ -21,7 +21,7 @@ fn position(fen: &str) -> Chess {
 /// What the procedure says; a line is played through on the way.
 fn asked(position: &Chess, side: Color, budget: u64) -> Option<bool> {
     match can_mate(position, side, budget).answer {
-        Answer::Can { line } => {
+        MatingAnswer::Can { line } => {
             let mut end = position.clone();
             for mv in line {
                 assert!(
@@ -34,15 +34,15 @@ fn asked(position: &Chess, side: Color, budget: u64) -> Option<bool> {
             assert!(end.is_checkmate() && end.turn() != side);
             Some(true)
         }
-        Answer::Cannot { .. } => Some(false),
-        Answer::Undetermined => None,
+        MatingAnswer::Cannot { .. } => Some(false),
+        MatingAnswer::Undetermined => None,
     }
 }
 
 fn reason(fen: &str, side: Color) -> Option<Reason> {
     match can_mate(&position(fen), side, 100_000).answer {
-        Answer::Cannot { why } => Some(why),
-        Answer::Can { .. } | Answer::Undetermined => None,
+        MatingAnswer::Cannot { why } => Some(why),
+        MatingAnswer::Can { .. } | MatingAnswer::Undetermined => None,
     }
 }
 
@@ -160,7 +160,7 @@ fn a_mate_and_a_stalemate_on_the_board_answer_themselves() {
     let mate = position("8/8/8/8/8/5k2/5q2/5K2 w - - 0 1");
     assert_eq!(
         can_mate(&mate, Color::Black, 0).answer,
-        Answer::Can { line: Vec::new() }
+        MatingAnswer::Can { line: Vec::new() }
     );
     assert_eq!(
         reason("8/8/8/8/8/5k2/5q2/5K2 w - - 0 1", Color::White),
@@ -176,7 +176,7 @@ fn a_mate_and_a_stalemate_on_the_board_answer_themselves() {
 fn without_nodes_the_answer_is_undetermined() {
     assert_eq!(
         can_mate(&Chess::new(), Color::White, 0).answer,
-        Answer::Undetermined
+        MatingAnswer::Undetermined
     );
 }
 

@@ -1,11 +1,11 @@
 //! The elements of a time control, between its plus signs and commas: a period, or what a move brings.
 
 use super::InvalidTimeControl;
-use super::token::{Token, Written, tokens};
+use super::token::{Token, WrittenToken, tokens};
 
 /// A time as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Time {
+pub(super) enum WrittenTime {
     /// A number without a unit.
     Bare(u32),
     /// Seconds alone, as in "30 s".
@@ -17,7 +17,7 @@ pub(super) enum Time {
 /// An element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Element {
-    pub(super) time: Time,
+    pub(super) time: WrittenTime,
     /// "90 min/40", "40 moves in 90 min".
     pub(super) moves: Option<u32>,
     /// The number of moves has no word with it.
@@ -49,7 +49,7 @@ pub(super) enum Rest {
 /// Reads elements from tokens.
 pub(super) struct Reader<'t> {
     text: &'t str,
-    tokens: Vec<Written<'t>>,
+    tokens: Vec<WrittenToken<'t>>,
     at: usize,
 }
 
@@ -132,7 +132,7 @@ impl<'t> Reader<'t> {
 
     fn element(&mut self, after_bar: bool) -> Result<Element, InvalidTimeControl> {
         let mut element = Element {
-            time: Time::Bare(0),
+            time: WrittenTime::Bare(0),
             moves: None,
             moves_bare: false,
             pair: None,
@@ -247,18 +247,18 @@ impl<'t> Reader<'t> {
             }
             (Some(Token::Number(_)), Some(Token::Unit(_))) => match (element.time, self.time()?) {
                 // "40/90 min"
-                (Time::Bare(moves), time) if element.moves.is_none() => {
+                (WrittenTime::Bare(moves), time) if element.moves.is_none() => {
                     element.moves = Some(moves);
                     element.time = time;
                 }
-                (_, Time::Seconds(seconds)) if element.increment.is_none() => {
+                (_, WrittenTime::Seconds(seconds)) if element.increment.is_none() => {
                     element.increment = Some(seconds);
                 }
                 _ => return Err(self.unexpected("a number of moves")),
             },
             (Some(Token::Number(number)), _) if element.pair.is_none() && element.moves.is_none() => {
                 self.at += 1;
-                if matches!(element.time, Time::Bare(_)) {
+                if matches!(element.time, WrittenTime::Bare(_)) {
                     element.pair = Some(number);
                 } else {
                     element.moves = Some(number);
@@ -271,7 +271,7 @@ impl<'t> Reader<'t> {
     }
 
     /// "90 min", "1 h 30 min", "1 h 30".
-    pub(super) fn time(&mut self) -> Result<Time, InvalidTimeControl> {
+    pub(super) fn time(&mut self) -> Result<WrittenTime, InvalidTimeControl> {
         let mut sum = 0_u32;
         let mut before = None;
         let mut only_seconds = true;
@@ -285,7 +285,7 @@ impl<'t> Reader<'t> {
                 _ => None,
             };
             let unit = match (unit, before) {
-                (None, None) => return Ok(Time::Bare(number)),
+                (None, None) => return Ok(WrittenTime::Bare(number)),
                 // "1 h 30"
                 (None, Some(3600)) => 60,
                 (None, Some(_)) => return Err(self.unexpected("\"s\"")),
@@ -307,9 +307,9 @@ impl<'t> Reader<'t> {
             };
             if !more || !smaller {
                 return Ok(if only_seconds {
-                    Time::Seconds(sum)
+                    WrittenTime::Seconds(sum)
                 } else {
-                    Time::Long(sum)
+                    WrittenTime::Long(sum)
                 });
             }
         }

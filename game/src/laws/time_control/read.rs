@@ -5,7 +5,7 @@
 
 use core::str::FromStr;
 
-use super::element::{Element, Reader, Rest, Time};
+use super::element::{Element, Reader, Rest, WrittenTime};
 use super::{Bonus, InvalidTimeControl, Period, TimeControl};
 
 /// A bare number is minutes below this, and seconds, as in PGN, from this on.
@@ -107,15 +107,15 @@ fn from_numbers(text: &str) -> Result<Option<TimeControl>, InvalidTimeControl> {
 pub(in crate::laws) fn minutes(text: &str) -> Option<u32> {
     let mut reader = Reader::new(text).ok()?;
     let seconds = match reader.time().ok()? {
-        Time::Bare(minutes) => minutes.checked_mul(60)?,
-        Time::Seconds(seconds) | Time::Long(seconds) => seconds,
+        WrittenTime::Bare(minutes) => minutes.checked_mul(60)?,
+        WrittenTime::Seconds(seconds) | WrittenTime::Long(seconds) => seconds,
     };
     (reader.at_end() && seconds.is_multiple_of(60)).then_some(seconds / 60)
 }
 
 /// Which of two bare numbers with a slash between them is the number of moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
+enum NumberOrder {
     /// "40/90".
     MovesFirst,
     /// "90/40".
@@ -133,7 +133,7 @@ struct Meaning {
 impl Meaning {
     fn of(elements: &[Element], text: &str) -> Result<Self, InvalidTimeControl> {
         if let [element] = elements
-            && let (Time::Bare(one), Some(other)) = (element.time, element.pair)
+            && let (WrittenTime::Bare(one), Some(other)) = (element.time, element.pair)
             && element.rest.is_none()
         {
             return Self::of_pair(one, other, text);
@@ -184,18 +184,18 @@ impl Meaning {
     fn take(
         &mut self,
         element: &Element,
-        order: Option<Order>,
+        order: Option<NumberOrder>,
         text: &str,
     ) -> Result<(), InvalidTimeControl> {
         let begins_with_rest = self.periods.last().is_some_and(|period| period.moves.is_none());
         let bonus = match element.time {
             _ if element.moves.is_some() || element.pair.is_some() || element.rest.is_some() => false,
-            Time::Long(_) => element.of_moves,
-            Time::Seconds(_) => element.of_moves || !self.periods.is_empty(),
-            Time::Bare(_) => element.of_moves || element.after_bar || begins_with_rest,
+            WrittenTime::Long(_) => element.of_moves,
+            WrittenTime::Seconds(_) => element.of_moves || !self.periods.is_empty(),
+            WrittenTime::Bare(_) => element.of_moves || element.after_bar || begins_with_rest,
         };
         if bonus {
-            let (Time::Bare(seconds) | Time::Seconds(seconds)) = element.time else {
+            let (WrittenTime::Bare(seconds) | WrittenTime::Seconds(seconds)) = element.time else {
                 return Err(number(
                     text,
                     "increment and delay are written in seconds, as in \"30 s\"",
@@ -213,13 +213,13 @@ impl Meaning {
             ));
         }
         let seconds = |time| match time {
-            Time::Bare(minutes) => minutes.saturating_mul(60),
-            Time::Seconds(seconds) | Time::Long(seconds) => seconds,
+            WrittenTime::Bare(minutes) => minutes.saturating_mul(60),
+            WrittenTime::Seconds(seconds) | WrittenTime::Long(seconds) => seconds,
         };
         let (moves, time) = match (element.time, element.pair) {
-            (Time::Bare(one), Some(other)) => match order {
-                Some(Order::MovesFirst) => (Some(one), Time::Bare(other)),
-                Some(Order::MinutesFirst) => (Some(other), Time::Bare(one)),
+            (WrittenTime::Bare(one), Some(other)) => match order {
+                Some(NumberOrder::MovesFirst) => (Some(one), WrittenTime::Bare(other)),
+                Some(NumberOrder::MinutesFirst) => (Some(other), WrittenTime::Bare(one)),
                 None => {
                     return Err(number(
                         text,
@@ -243,7 +243,7 @@ impl Meaning {
     /// Whether the text cannot be meant in another way that is played as well.
     fn is_certain(&self, elements: &[Element], text: &str) -> Result<(), InvalidTimeControl> {
         let bare = |element: &Element| match element.time {
-            Time::Bare(number)
+            WrittenTime::Bare(number)
                 if element.pair.is_none() && element.rest.is_none() && element.moves.is_none() =>
             {
                 Some(number)
@@ -313,24 +313,24 @@ impl Meaning {
 }
 
 /// Which of two bare numbers is the number of moves, where a time control has such pairs and says it.
-fn order(elements: &[Element]) -> Option<Order> {
+fn order(elements: &[Element]) -> Option<NumberOrder> {
     let rests = elements.iter().filter_map(|element| element.rest);
     let by_rest = rests.map(|rest| match rest {
-        Rest::Before => Order::MovesFirst,
-        Rest::After => Order::MinutesFirst,
+        Rest::Before => NumberOrder::MovesFirst,
+        Rest::After => NumberOrder::MinutesFirst,
     });
     let pairs = elements
         .iter()
         .filter_map(|element| match (element.time, element.pair) {
-            (Time::Bare(one), Some(other)) => Some((one, other)),
+            (WrittenTime::Bare(one), Some(other)) => Some((one, other)),
             _ => None,
         });
     let by_numbers = pairs.filter_map(|(one, other)| match (one, other) {
         (USUAL_MOVES, USUAL_MOVES) => None,
-        (USUAL_MOVES, _) => Some(Order::MovesFirst),
-        (_, USUAL_MOVES) => Some(Order::MinutesFirst),
-        (one, other) if !MOVES.contains(&one) && MOVES.contains(&other) => Some(Order::MinutesFirst),
-        (one, other) if MOVES.contains(&one) && !MOVES.contains(&other) => Some(Order::MovesFirst),
+        (USUAL_MOVES, _) => Some(NumberOrder::MovesFirst),
+        (_, USUAL_MOVES) => Some(NumberOrder::MinutesFirst),
+        (one, other) if !MOVES.contains(&one) && MOVES.contains(&other) => Some(NumberOrder::MinutesFirst),
+        (one, other) if MOVES.contains(&one) && !MOVES.contains(&other) => Some(NumberOrder::MovesFirst),
         _ => None,
     });
     by_numbers.chain(by_rest).next()

@@ -35,7 +35,7 @@ pub(super) enum Token {
 }
 
 /// A token and how it is written.
-pub(super) type Written<'t> = (Token, &'t str);
+pub(super) type WrittenToken<'t> = (Token, &'t str);
 
 /// Units of time with the words for them.
 const UNITS: [(u32, &[&str]); 3] = [
@@ -161,8 +161,8 @@ const SECOND_SIGNS: [char; 6] = ['"', '″', '”', '“', '„', 'ʺ'];
 /// # Errors
 ///
 /// When a number is too large.
-pub(super) fn tokens(text: &str) -> Result<Vec<Written<'_>>, InvalidTimeControl> {
-    let mut found: Vec<Written<'_>> = Vec::new();
+pub(super) fn tokens(text: &str) -> Result<Vec<WrittenToken<'_>>, InvalidTimeControl> {
+    let mut found: Vec<WrittenToken<'_>> = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
         let length = length(first, rest);

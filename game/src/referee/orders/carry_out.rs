@@ -3,7 +3,7 @@
 use kiebitz_hardware::Timestamp;
 use shakmaty::ByColor;
 
-use super::moves::{Moves, uci};
+use super::moves::{CorrectedMoves, uci};
 use super::{Seats, WhichGame};
 use crate::events::{
     CompletedBy, CorrectionReason, DecidedBy, Decision, EndReason, EventKind, ExplainedEvent, GameResult,
@@ -210,7 +210,13 @@ impl Referee {
         );
     }
 
-    pub(super) fn correct_moves(&mut self, now: Timestamp, by: &str, which: WhichGame, moves: Moves) {
+    pub(super) fn correct_moves(
+        &mut self,
+        now: Timestamp,
+        by: &str,
+        which: WhichGame,
+        moves: CorrectedMoves,
+    ) {
         let decision = self.decision(now, by);
         let Some(game) = self.game_of_mut(which) else {
             return;
@@ -259,7 +265,7 @@ impl Referee {
         now: Timestamp,
         which: WhichGame,
         withdrawn: Option<&Ply>,
-        moves: &Moves,
+        moves: &CorrectedMoves,
     ) {
         let reason = CorrectionReason::Arbiter;
         if let (Some(withdrawn), true) = (withdrawn, moves.entered.is_empty()) {

@@ -3,7 +3,7 @@
 use kiebitz_hardware::Timestamp;
 use shakmaty::san::San;
 
-use crate::command::{CorrectMoves, Refusal, Standing};
+use crate::command::{CorrectMoves, Refusal, StandingDecision};
 use crate::events::{Evidence, Ply};
 use crate::position::State;
 use crate::referee::OpenGame;
@@ -11,7 +11,7 @@ use crate::referee::words::index;
 
 /// The moves of a game as they should be.
 #[derive(Debug)]
-pub(super) struct Moves {
+pub(super) struct CorrectedMoves {
     /// How many of the published moves stay.
     pub(super) stay: usize,
     /// The moves after those.
@@ -35,7 +35,7 @@ impl OpenGame {
     }
 
     /// The same with corrected moves.
-    pub(super) fn states(&self, moves: &Moves) -> Vec<State> {
+    pub(super) fn states(&self, moves: &CorrectedMoves) -> Vec<State> {
         let mut states = self.line();
         states.truncate(moves.stay + 1);
         states.extend(moves.entered.iter().map(|ply| ply.after.clone()));
@@ -43,7 +43,11 @@ impl OpenGame {
     }
 
     /// Finds out which moves stay and which are new.
-    pub(super) fn corrected(&self, now: Timestamp, correct: &CorrectMoves) -> Result<Moves, Refusal> {
+    pub(super) fn corrected(
+        &self,
+        now: Timestamp,
+        correct: &CorrectMoves,
+    ) -> Result<CorrectedMoves, Refusal> {
         let from = index(correct.from);
         let plies = self.published.len();
         if from > plies || correct.from == 0 {
@@ -72,7 +76,7 @@ impl OpenGame {
         if entered.is_empty() && stay == plies {
             return Err(Refusal::SameMoves);
         }
-        Ok(Moves {
+        Ok(CorrectedMoves {
             stay,
             entered,
             position: None,
@@ -82,14 +86,19 @@ impl OpenGame {
 
 impl OpenGame {
     /// Refuses to withdraw moves that another arbiter has entered, unless they are to be replaced.
-    pub(super) fn check_entered(&self, moves: &Moves, by: &str, replace: bool) -> Result<(), Refusal> {
+    pub(super) fn check_entered(
+        &self,
+        moves: &CorrectedMoves,
+        by: &str,
+        replace: bool,
+    ) -> Result<(), Refusal> {
         let before = self.published.iter().skip(moves.stay);
         let after = moves.entered.iter().map(Some).chain(core::iter::repeat(None));
         for (entry, ply) in before.zip(after) {
             let is_same = ply.is_some_and(|ply| ply.uci == entry.ply.uci);
             let decided = entry.entered.as_ref().filter(|_| !is_same);
             let text = entry.ply.san.clone().unwrap_or_default();
-            if let Some(standing) = Standing::against(decided, by, replace, text) {
+            if let Some(standing) = StandingDecision::against(decided, by, replace, text) {
                 return Err(Refusal::MoveEntered {
                     ply: entry.ply.number,
                     standing,

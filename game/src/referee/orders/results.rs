@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use shakmaty::Color;
 
 use super::{Checked, Effect, UNFINISHED, WhichGame, reason_among};
-use crate::command::{Refusal, SetResult, Standing};
+use crate::command::{Refusal, SetResult, StandingDecision};
 use crate::events::{DecidedBy, EndReason, GameResult, color};
 use crate::laws::{Regulations, Topic, answer};
 use crate::referee::{OpenGame, Referee, Verdict};
@@ -58,7 +58,7 @@ const FORFEIT: [&str; 3] = ["forfeit", "kampflos", "ff"];
 
 /// A result as it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Written {
+struct WrittenResult {
     result: GameResult,
     /// "+/-" or "1-0 forfeit": the game was not played.
     forfeit: bool,
@@ -66,7 +66,7 @@ struct Written {
 
 impl Referee {
     pub(super) fn check_result(&self, by: &str, set: &SetResult) -> Result<Checked, Refusal> {
-        let Written { result, forfeit } = written(&set.result)?;
+        let WrittenResult { result, forfeit } = written(&set.result)?;
         let given = match &set.reason {
             Some(given) => Some(reason_among(given, REASONS)?),
             None => forfeit.then_some(EndReason::Default),
@@ -145,7 +145,7 @@ pub(super) fn check_standing(
         return Ok(());
     };
     let set = format!("{} {}", before.result, before.reason);
-    match Standing::against(before.decided.as_ref(), by, replace, set) {
+    match StandingDecision::against(before.decided.as_ref(), by, replace, set) {
         Some(standing) => Err(Refusal::ResultDecided(standing)),
         None => Ok(()),
     }
@@ -213,7 +213,7 @@ fn go_together(reason: EndReason, result: GameResult, forfeit: bool) -> Result<(
 }
 
 /// A result as events spell it, or as people write it: "½-½", "0:1", "+/-", "1-0 forfeit".
-fn written(given: &str) -> Result<Written, Refusal> {
+fn written(given: &str) -> Result<WrittenResult, Refusal> {
     let unknown = || Refusal::UnknownResult {
         given: given.to_owned(),
     };
@@ -239,5 +239,5 @@ fn written(given: &str) -> Result<Written, Refusal> {
     {
         return Err(unknown());
     }
-    Ok(Written { result, forfeit })
+    Ok(WrittenResult { result, forfeit })
 }

@@ -175,11 +175,11 @@ impl Table {
 
     /// The board's memory has one more ply, made before what was last shown.
     pub(in crate::referee) fn recalls(&mut self, name: &str) -> &mut Self {
-        self.guesses(name, true)
+        self.infers(name, true)
     }
 
     /// A ply is told although others are as credible. Its piece was lifted before what was last shown.
-    pub(in crate::referee) fn guesses(&mut self, name: &str, recovered: bool) -> &mut Self {
+    pub(in crate::referee) fn infers(&mut self, name: &str, recovered: bool) -> &mut Self {
         let ply = Ply {
             lifted_at: self.now.saturating_sub(Duration::from_secs(10)),
             inferred: true,

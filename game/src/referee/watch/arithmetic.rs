@@ -7,7 +7,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{ByColor, Color};
 
 use super::book::{Number, ResumedIncident};
-use super::{Desk, News};
+use super::{Context, News};
 use crate::clock::ClockChange;
 use crate::events::{ClosedBy, CompletedBy, IncidentEnd};
 use crate::laws::{Bonus, ClockCheck, TimeControl};
@@ -58,22 +58,22 @@ impl Arithmetic {
         self.open = Some(known.number);
     }
 
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
         match news {
             News::Started | News::Over => {
                 *self = Self::default();
             }
             News::Away | News::Clock(ClockChange::Disconnected) => self.lost = true,
-            News::Times(times) => self.read(desk, *times),
+            News::Times(times) => self.read(context, *times),
             News::Clock(ClockChange::Pressed(_)) => self.presses = self.presses.saturating_add(1),
-            News::Completed(_, CompletedBy::Press) => self.check(desk),
+            News::Completed(_, CompletedBy::Press) => self.check(context),
             _ => {}
         }
     }
 
-    fn read(&mut self, desk: &Desk<'_>, times: ByColor<u64>) {
-        let now = desk.now();
-        let running = desk.game.face.and_then(|face| face.running);
+    fn read(&mut self, context: &Context<'_>, times: ByColor<u64>) {
+        let now = context.now();
+        let running = context.game.face.and_then(|face| face.running);
         if let Some((since, color)) = self.since.take() {
             // A clock at zero stands, whatever its lever says.
             if self.last.is_none_or(|last| last[color] > 0) {
@@ -106,29 +106,30 @@ impl Arithmetic {
         }
     }
 
-    fn check(&mut self, desk: &mut Desk<'_>) {
-        let now = desk.now();
-        let Some(control) = desk.game.regulations.time_control.clone() else {
+    fn check(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
+        let Some(control) = context.game.regulations.time_control.clone() else {
             return;
         };
         let due = self.checked.is_none_or(|at| now >= at + MIN_BETWEEN_CHECKS);
         let (Some(begun), Some(shown)) = (self.begun_with, self.last) else {
             return;
         };
-        if !due || self.lost || !desk.game.in_play() {
+        if !due || self.lost || !context.game.in_play() {
             return;
         }
         let Some(before_first_move) = set_with(&control, begun) else {
             return;
         };
         self.checked = Some(now);
-        let check = self.facts(desk, &control, before_first_move);
+        let check = self.facts(context, &control, before_first_move);
         let tolerance = TOLERANCE_MS.saturating_add(self.stops.saturating_mul(TOLERANCE_OF_A_STOP_MS));
         match check.judge(&control, shown, tolerance) {
             None => {
                 self.failed = 0;
                 if let Some(number) = self.open.take() {
-                    desk.book
+                    context
+                        .book
                         .close(now, number, ClosedBy::Clock, IncidentEnd::Restored);
                 }
             }
@@ -137,19 +138,19 @@ impl Arithmetic {
                 if self.failed < MIN_FAILED_CHECKS {
                     return;
                 }
-                let report = desk.report(situation, now);
+                let report = context.report(situation, now);
                 match self.open {
-                    Some(number) => desk.update(number, report),
-                    None => self.open = Some(desk.open(report)),
+                    Some(number) => context.update(number, report),
+                    None => self.open = Some(context.open(report)),
                 }
             }
         }
     }
 
     /// What is known to check the clock by.
-    fn facts(&self, desk: &Desk<'_>, control: &TimeControl, before_first_move: bool) -> ClockCheck {
-        let made = desk.game.completed_as(|_| true);
-        let seen = desk.game.completed_as(LineEntry::is_pressed);
+    fn facts(&self, context: &Context<'_>, control: &TimeControl, before_first_move: bool) -> ClockCheck {
+        let made = context.game.completed_as(|_| true);
+        let seen = context.game.completed_as(LineEntry::is_pressed);
         let presses = |color: Color| seen[color]..=made[color];
         let idle = self.idle_presses(seen);
         let given = |given: u32| {
@@ -164,7 +165,7 @@ impl Arithmetic {
         };
         ClockCheck {
             elapsed_ms: self.ran_ms,
-            moves: desk.game.completed(),
+            moves: context.game.completed(),
             presses: ByColor {
                 white: presses(Color::White),
                 black: presses(Color::Black),
@@ -173,7 +174,7 @@ impl Arithmetic {
             periods: self.given.map(given),
             before_first_move,
             adjusted_ms: self.adjusted_ms,
-            saved_ms: saved(desk, control, idle),
+            saved_ms: saved(context, control, idle),
         }
     }
 
@@ -186,12 +187,12 @@ impl Arithmetic {
 
 /// What the delay of each move has saved (6.3.2): the time of a move, but not more than the delay. Where it is not known
 /// how long a move took, as where a press was missed, it may have saved all or nothing, and so may an idle press.
-fn saved(desk: &Desk<'_>, control: &TimeControl, idle_presses: u32) -> RangeInclusive<u64> {
+fn saved(context: &Context<'_>, control: &TimeControl, idle_presses: u32) -> RangeInclusive<u64> {
     let (mut least, mut most) = (0_u64, 0_u64);
     let mut numbers = ByColor::new_with(|_| 0_u32);
     let mut begin_known = true;
     let mut longest = delay_ms(control, 1);
-    for entry in desk.game.line {
+    for entry in context.game.line {
         let color = entry.ply.color;
         numbers[color] = numbers[color].saturating_add(1);
         let delay = delay_ms(control, numbers[color]);

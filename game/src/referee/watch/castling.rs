@@ -2,7 +2,7 @@
 
 use shakmaty::{Bitboard, Move};
 
-use super::{Desk, News};
+use super::{Context, News};
 use crate::events::IncidentEnd;
 use crate::laws::Situation;
 
@@ -14,20 +14,21 @@ pub(super) struct Castlings {
 }
 
 impl Castlings {
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
         match news {
             News::Started => self.seen = 0,
-            News::Played(ply, _) if *ply != self.seen => self.played(desk, *ply),
+            News::Played(ply, _) if *ply != self.seen => self.played(context, *ply),
             _ => {}
         }
     }
 
-    fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
-        let played = desk
+    fn played(&mut self, context: &mut Context<'_>, ply: u32) {
+        let played = context
             .game
             .entry(ply)
             .map(|entry| (entry.ply.color, entry.ply.played));
-        let (Some((color, Some(Move::Castle { king, rook }))), Some(turn)) = (played, desk.turn(ply, None))
+        let (Some((color, Some(Move::Castle { king, rook }))), Some(turn)) =
+            (played, context.turn(ply, None))
         else {
             return;
         };
@@ -35,11 +36,11 @@ impl Castlings {
         let Some((first, together)) = turn.rook_first() else {
             return;
         };
-        let report = desk
+        let report = context
             .report(Situation::CastlingRookFirst { together }, first)
             .of(color)
             .at_ply(ply)
             .on(Bitboard::from(king).with(rook));
-        desk.open_and_close(report, IncidentEnd::Passed);
+        context.open_and_close(report, IncidentEnd::Passed);
     }
 }

@@ -4,8 +4,8 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::Bitboard;
 
 use super::book::{Number, ResumedIncident};
-use super::moves::Moves;
-use super::{Desk, News};
+use super::moves::IrregularMoves;
+use super::{Context, News};
 use crate::acts::Astray;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
@@ -13,7 +13,7 @@ use crate::laws::Situation;
 /// Follows displaced pieces until they stand where they belong.
 #[derive(Debug, Default)]
 pub(super) struct Displaced {
-    open: Option<Open>,
+    open: Option<OpenDisplacement>,
     /// Squares that differed before a move was made and still do, with the ply and when it was found.
     found: Option<(Bitboard, u32, Timestamp)>,
     /// What looks displaced, and since when it has.
@@ -22,7 +22,7 @@ pub(super) struct Displaced {
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenDisplacement {
     number: Number,
     squares: Bitboard,
     ply: u32,
@@ -37,14 +37,14 @@ impl Displaced {
     }
 
     /// Another incident accounts for pieces on these squares: two must not say different things of them.
-    pub(super) fn leave(&mut self, desk: &mut Desk<'_>, squares: Bitboard) {
+    pub(super) fn leave(&mut self, context: &mut Context<'_>, squares: Bitboard) {
         if let Some(open) = self.open.take_if(|open| (open.squares & squares).any()) {
-            desk.supersede(open.number);
+            context.supersede(open.number);
         }
     }
 
     pub(super) fn resume(&mut self, known: &ResumedIncident) {
-        self.open = Some(Open {
+        self.open = Some(OpenDisplacement {
             number: known.number,
             squares: known.squares,
             ply: known.ply,
@@ -57,67 +57,79 @@ impl Displaced {
         self.wake
     }
 
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News, moves: &Moves) {
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News, moves: &IrregularMoves) {
         self.wake = None;
         match news {
-            News::Played(ply, _) => self.played(desk, *ply),
+            News::Played(ply, _) => self.played(context, *ply),
             News::Started | News::Over => {
                 self.found = None;
                 if let Some(open) = self.open.take() {
-                    desk.book
-                        .close(desk.game.now, open.number, ClosedBy::Laws, IncidentEnd::GameOver);
+                    context.book.close(
+                        context.game.now,
+                        open.number,
+                        ClosedBy::Laws,
+                        IncidentEnd::GameOver,
+                    );
                 }
             }
             News::Away => self.found = None,
             _ => {}
         }
-        let Some(all) = desk.standing().map(|standing| standing.differs_anywhere()) else {
+        let Some(all) = context.standing().map(|standing| standing.differs_anywhere()) else {
             return;
         };
         if let Some(open) = self.open.take_if(|open| (open.squares & all).is_empty()) {
-            desk.book
-                .close(desk.game.now, open.number, ClosedBy::Board, IncidentEnd::Restored);
+            context.book.close(
+                context.game.now,
+                open.number,
+                ClosedBy::Board,
+                IncidentEnd::Restored,
+            );
         }
-        if desk.sees_play() {
-            let differs = all & !desk.set_aside & !moves.open_squares();
-            self.inspect(desk, differs);
+        if context.sees_play() {
+            let differs = all & !context.set_aside & !moves.open_squares();
+            self.inspect(context, differs);
         }
     }
 
     /// A move was made while something was displaced: it was not put right before.
-    fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
-        let Some(entry) = desk.game.entry(ply) else { return };
+    fn played(&mut self, context: &mut Context<'_>, ply: u32) {
+        let Some(entry) = context.game.entry(ply) else {
+            return;
+        };
         if let Some(open) = self.open.as_mut().filter(|open| !open.found_later) {
             open.found_later = true;
-            let report = desk
+            let report = context
                 .report(Situation::DisplacedPieces { found_later: true }, open.from)
                 .at_ply(open.ply)
                 .on(open.squares);
-            desk.update(open.number, report);
+            context.update(open.number, report);
         }
         if entry.ply.inferred || self.found.is_some() {
             return;
         }
-        let squares = desk.standing().map_or(Bitboard::EMPTY, |standing| {
+        let squares = context.standing().map_or(Bitboard::EMPTY, |standing| {
             standing.displaced_before(entry.ply.lifted_at, self.squares())
         });
         if !squares.is_empty() {
-            self.found = Some((squares, ply, desk.now()));
+            self.found = Some((squares, ply, context.now()));
         }
     }
 
-    fn inspect(&mut self, desk: &mut Desk<'_>, differs: Bitboard) {
-        let now = desk.now();
-        let Some(standing) = desk.standing() else { return };
+    fn inspect(&mut self, context: &mut Context<'_>, differs: Bitboard) {
+        let now = context.now();
+        let Some(standing) = context.standing() else {
+            return;
+        };
         if let Some((squares, ply, found_at)) = self.found {
             match standing.still_displaced(squares & differs) {
                 None => self.found = None,
-                Some(astray) => match desk.acts.waits(now, found_at + astray.grace) {
+                Some(astray) => match context.acts.waits(now, found_at + astray.grace) {
                     Some(at) => self.wake_at(at),
-                    None if desk.may_be_lost => {}
+                    None if context.may_be_lost => {}
                     None => {
                         self.found = None;
-                        self.open(desk, astray.squares, ply, true);
+                        self.open(context, astray.squares, ply, true);
                         return;
                     }
                 },
@@ -132,24 +144,26 @@ impl Displaced {
             _ => standing.displaced_since(astray.squares),
         };
         self.suspected = Some((astray, since));
-        if let Some(at) = desk.acts.waits(now, since + astray.grace) {
+        if let Some(at) = context.acts.waits(now, since + astray.grace) {
             self.wake_at(at);
             return;
         }
-        if desk.may_be_lost {
+        if context.may_be_lost {
             return;
         }
-        let ply = desk.game.due();
-        self.open(desk, astray.squares, ply, false);
+        let ply = context.game.due();
+        self.open(context, astray.squares, ply, false);
     }
 
-    fn open(&mut self, desk: &mut Desk<'_>, squares: Bitboard, ply: u32, found_later: bool) {
+    fn open(&mut self, context: &mut Context<'_>, squares: Bitboard, ply: u32, found_later: bool) {
         // Where the board has shown nothing else, the line of play has changed.
-        let since = desk.standing().and_then(|standing| standing.stood_since(squares));
-        let from = since.unwrap_or_else(|| desk.now());
+        let since = context
+            .standing()
+            .and_then(|standing| standing.stood_since(squares));
+        let from = since.unwrap_or_else(|| context.now());
         if let Some(open) = &mut self.open {
             open.squares |= squares;
-            let report = desk
+            let report = context
                 .report(
                     Situation::DisplacedPieces {
                         found_later: open.found_later,
@@ -158,15 +172,15 @@ impl Displaced {
                 )
                 .at_ply(open.ply)
                 .on(open.squares);
-            desk.update(open.number, report);
+            context.update(open.number, report);
             return;
         }
-        let report = desk
+        let report = context
             .report(Situation::DisplacedPieces { found_later }, from)
             .at_ply(ply)
             .on(squares);
-        let number = desk.open(report);
-        self.open = Some(Open {
+        let number = context.open(report);
+        self.open = Some(OpenDisplacement {
             number,
             squares,
             ply,

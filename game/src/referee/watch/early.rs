@@ -3,7 +3,7 @@
 use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
 
-use super::{Desk, News};
+use super::{Context, News};
 use crate::clock::ClockChange;
 use crate::events::IncidentEnd;
 use crate::laws::Situation;
@@ -11,24 +11,24 @@ use crate::laws::Situation;
 /// Watches for presses before the move is made. On a bus presses have no times, and no [`News::Pressed`] comes.
 #[derive(Debug, Default)]
 pub(super) struct EarlyPresses {
-    pressed: Option<Pressed>,
+    pressed: Option<EarlyPress>,
 }
 
 /// A press of the player on move, whose clock ran.
 #[derive(Debug, Clone, Copy)]
-struct Pressed {
+struct EarlyPress {
     color: Color,
     ply: u32,
     at: Timestamp,
 }
 
 impl EarlyPresses {
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
         match news {
-            News::Pressed(color) => self.pressed(desk, *color),
+            News::Pressed(color) => self.pressed(context, *color),
             News::Played(ply, _) => {
                 if let Some(pressed) = self.pressed.take().filter(|pressed| pressed.ply == *ply) {
-                    report(desk, pressed);
+                    report(context, pressed);
                 }
             }
             News::Started
@@ -40,8 +40,8 @@ impl EarlyPresses {
         }
     }
 
-    fn pressed(&mut self, desk: &Desk<'_>, color: Color) {
-        let game = desk.game;
+    fn pressed(&mut self, context: &Context<'_>, color: Color) {
+        let game = context.game;
         let on_move = game.tip().is_some_and(|tip| tip.turn() == color);
         // Only the opponent's press gives the player on move a running clock.
         let clock_ran = match game.line.last() {
@@ -50,27 +50,27 @@ impl EarlyPresses {
         };
         // A second press before the move is found is a wrong reading of the clock, or pressed back.
         let first = self.pressed.take().is_none();
-        if first && on_move && clock_ran && desk.sees_play() {
-            let (ply, at) = (game.due(), desk.now());
-            self.pressed = Some(Pressed { color, ply, at });
+        if first && on_move && clock_ran && context.sees_play() {
+            let (ply, at) = (game.due(), context.now());
+            self.pressed = Some(EarlyPress { color, ply, at });
         }
     }
 }
 
 /// The move is known: its piece left its square before the press, and stood nowhere until well after it.
-fn report(desk: &mut Desk<'_>, pressed: Pressed) {
-    let Pressed { color, ply, at } = pressed;
-    let Some(turn) = desk.turn(ply, None).filter(|_| desk.sees_play()) else {
+fn report(context: &mut Context<'_>, pressed: EarlyPress) {
+    let EarlyPress { color, ply, at } = pressed;
+    let Some(turn) = context.turn(ply, None).filter(|_| context.sees_play()) else {
         return;
     };
     if turn.color() != color || !turn.is_unhurried() || !turn.was_in_hand(at) {
         return;
     }
     let moved = turn.squares();
-    let report = desk
+    let report = context
         .report(Situation::PressedBeforeRelease, at)
         .of(color)
         .at_ply(ply)
         .on(moved);
-    desk.open_and_close(report, IncidentEnd::Passed);
+    context.open_and_close(report, IncidentEnd::Passed);
 }

@@ -4,7 +4,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Square};
 
 use super::book::{Number, ResumedIncident};
-use super::{Desk, News};
+use super::{Context, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 
@@ -35,53 +35,58 @@ impl Faults {
         self.wake
     }
 
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
-        let now = desk.now();
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
+        let now = context.now();
         match news {
-            News::Away if desk.game.begun && self.away.is_none() => {
-                let report = desk.report(Situation::BoardDisconnected, now);
-                self.away = Some(desk.open(report));
+            News::Away if context.game.begun && self.away.is_none() => {
+                let report = context.report(Situation::BoardDisconnected, now);
+                self.away = Some(context.open(report));
             }
-            News::Squares => self.inspect(desk),
+            News::Squares => self.inspect(context),
             _ => {}
         }
         if !matches!(news, News::Away) {
-            self.back(desk, matches!(news, News::Back | News::Started));
+            self.back(context, matches!(news, News::Back | News::Started));
         }
-        self.recover(desk);
+        self.recover(context);
     }
 
     /// The board is back, and what it shows is explained.
-    fn back(&mut self, desk: &mut Desk<'_>, explained: bool) {
-        if let Some(number) = self.away.take_if(|_| explained || !desk.acts.is_blind()) {
-            desk.book
-                .close(desk.game.now, number, ClosedBy::Board, IncidentEnd::Restored);
+    fn back(&mut self, context: &mut Context<'_>, explained: bool) {
+        if let Some(number) = self.away.take_if(|_| explained || !context.acts.is_blind()) {
+            context
+                .book
+                .close(context.game.now, number, ClosedBy::Board, IncidentEnd::Restored);
         }
     }
 
-    fn inspect(&mut self, desk: &mut Desk<'_>) {
-        let now = desk.now();
-        let flicker = desk.acts.flicker(now, desk.game.tip().map(|tip| tip.board()));
+    fn inspect(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
+        let flicker = context
+            .acts
+            .flicker(now, context.game.tip().map(|tip| tip.board()));
         self.doubtful = flicker.doubtful;
-        if !desk.sees_play() {
+        if !context.sees_play() {
             return;
         }
         let known: Bitboard = self.squares.iter().map(|(_, square)| *square).collect();
         for square in flicker.faulty.without(known) {
-            let from = desk.acts.flickers_since(now, square);
-            let report = desk.report(Situation::SensorFault { square }, from).on(square);
-            let number = desk.open(report);
+            let from = context.acts.flickers_since(now, square);
+            let report = context.report(Situation::SensorFault { square }, from).on(square);
+            let number = context.open(report);
             self.squares.push((number, square));
         }
     }
 
-    fn recover(&mut self, desk: &mut Desk<'_>) {
-        let now = desk.now();
+    fn recover(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
         self.wake = None;
         for (number, square) in core::mem::take(&mut self.squares) {
-            let sound_at = desk.acts.sound_at(square);
+            let sound_at = context.acts.sound_at(square);
             if now >= sound_at {
-                desk.book.close(now, number, ClosedBy::Board, IncidentEnd::Passed);
+                context
+                    .book
+                    .close(now, number, ClosedBy::Board, IncidentEnd::Passed);
             } else {
                 self.squares.push((number, square));
                 self.wake = Some(self.wake.map_or(sound_at, |wake| wake.min(sound_at)));
@@ -89,7 +94,7 @@ impl Faults {
         }
         if self.doubtful.any() && self.squares.is_empty() {
             // A square is trusted again when it has been quiet.
-            self.doubtful = desk.acts.still_doubtful(now, self.doubtful);
+            self.doubtful = context.acts.still_doubtful(now, self.doubtful);
         }
     }
 }

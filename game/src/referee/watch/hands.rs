@@ -2,7 +2,7 @@
 
 use shakmaty::{Bitboard, Move};
 
-use super::{Desk, News};
+use super::{Context, News};
 use crate::events::IncidentEnd;
 use crate::laws::{Mode, Situation, TwoPieces};
 
@@ -10,26 +10,26 @@ use crate::laws::{Mode, Situation, TwoPieces};
 #[derive(Debug, Default)]
 pub(super) struct TwoHands {
     /// The last ply reported, so that a corrected one is not reported again.
-    told: u32,
+    reported: u32,
 }
 
 impl TwoHands {
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
         match news {
-            News::Started => self.told = 0,
-            News::Played(ply, _) if *ply != self.told => self.played(desk, *ply),
+            News::Started => self.reported = 0,
+            News::Played(ply, _) if *ply != self.reported => self.played(context, *ply),
             _ => {}
         }
     }
 
-    fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
-        let (Some(entry), Some(turn)) = (desk.game.entry(ply), desk.turn(ply, None)) else {
+    fn played(&mut self, context: &mut Context<'_>, ply: u32) {
+        let (Some(entry), Some(turn)) = (context.game.entry(ply), context.turn(ply, None)) else {
             return;
         };
-        if !desk.sees_play() || desk.acts.is_disturbed(desk.now()) {
+        if !context.sees_play() || context.acts.is_disturbed(context.now()) {
             return;
         }
-        let unhurried = desk.game.regulations.rules.mode != Mode::Blitz && turn.is_unhurried();
+        let unhurried = context.game.regulations.rules.mode != Mode::Blitz && turn.is_unhurried();
         let (pieces, squares) = match entry.ply.played {
             Some(Move::Castle { king, rook }) => (TwoPieces::Castling, Bitboard::from(king).with(rook)),
             Some(Move::Normal {
@@ -43,12 +43,12 @@ impl TwoHands {
         let Some(from) = turn.by_two_hands() else {
             return;
         };
-        self.told = ply;
-        let report = desk
+        self.reported = ply;
+        let report = context
             .report(Situation::TwoHandsSuspected { pieces }, from)
             .of(entry.ply.color)
             .at_ply(ply)
             .on(squares);
-        desk.open_and_close(report, IncidentEnd::Passed);
+        context.open_and_close(report, IncidentEnd::Passed);
     }
 }

@@ -6,7 +6,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor};
 
 use super::book::Number;
-use super::{Desk, News};
+use super::{Context, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 
@@ -43,9 +43,9 @@ struct Reported {
 
 impl Jolts {
     /// The squares concerned, which no other watcher judges.
-    pub(super) fn squares(&self, desk: &Desk<'_>) -> Bitboard {
+    pub(super) fn squares(&self, context: &Context<'_>) -> Bitboard {
         self.jolt.as_ref().map_or(Bitboard::EMPTY, |jolt| {
-            if jolt.left { reported(jolt) } else { wrong(desk) }
+            if jolt.left { reported(jolt) } else { wrong(context) }
         })
     }
 
@@ -58,53 +58,53 @@ impl Jolts {
         self.wake
     }
 
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
         self.wake = None;
         match news {
-            News::Jolted if desk.sees_play() => {
+            News::Jolted if context.sees_play() => {
                 self.jolt = Some(Jolt {
-                    since: desk.now(),
-                    ply: desk.game.due(),
-                    times: desk.game.face.map(|face| face.times_ms()),
+                    since: context.now(),
+                    ply: context.game.due(),
+                    times: context.game.face.map(|face| face.times_ms()),
                     left: false,
                     // What is left of the jolt before goes on in the same incident.
                     report: self.jolt.take().and_then(|jolt| jolt.report),
                 });
             }
-            News::Steadied => self.steadied(desk),
-            News::Started | News::Over => self.close(desk, ClosedBy::Laws, IncidentEnd::GameOver),
-            News::Away => self.close(desk, ClosedBy::Board, IncidentEnd::Passed),
+            News::Steadied => self.steadied(context),
+            News::Started | News::Over => self.close(context, ClosedBy::Laws, IncidentEnd::GameOver),
+            News::Away => self.close(context, ClosedBy::Board, IncidentEnd::Passed),
             _ => {}
         }
-        self.follow(desk);
+        self.follow(context);
     }
 
     /// The pieces stand as before, or play goes on although some do not.
-    fn steadied(&mut self, desk: &mut Desk<'_>) {
-        let wrong = wrong(desk);
+    fn steadied(&mut self, context: &mut Context<'_>) {
+        let wrong = wrong(context);
         let Some(jolt) = &mut self.jolt else { return };
         if wrong.is_empty() {
-            self.close(desk, ClosedBy::Board, IncidentEnd::Restored);
+            self.close(context, ClosedBy::Board, IncidentEnd::Restored);
             return;
         }
         jolt.left = true;
-        jolt.publish(desk, wrong);
+        jolt.publish(context, wrong);
     }
 
-    fn follow(&mut self, desk: &mut Desk<'_>) {
-        let now = desk.now();
+    fn follow(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
         let Some(jolt) = &mut self.jolt else { return };
-        let settled = now >= desk.acts.judged_at(jolt.since);
-        let off_board = desk.standing().map_or(0, |standing| standing.taken_off());
+        let settled = now >= context.acts.judged_at(jolt.since);
+        let off_board = context.standing().map_or(0, |standing| standing.taken_off());
         if settled && off_board > MAX_OFF_BOARD {
-            self.close(desk, ClosedBy::Board, IncidentEnd::Passed);
+            self.close(context, ClosedBy::Board, IncidentEnd::Passed);
             return;
         }
-        let wrong = wrong(desk);
+        let wrong = wrong(context);
         if jolt.left {
             let still = wrong & reported(jolt);
             if still.is_empty() {
-                self.close(desk, ClosedBy::Board, IncidentEnd::Restored);
+                self.close(context, ClosedBy::Board, IncidentEnd::Restored);
             }
             return;
         }
@@ -113,42 +113,42 @@ impl Jolts {
             return;
         }
         let due = match &jolt.report {
-            None => desk.acts.judged_at(jolt.since),
+            None => context.acts.judged_at(jolt.since),
             Some(reported) if reported.wrong != wrong => reported.at + MIN_BETWEEN_UPDATES,
             Some(_) => return,
         };
         if now < due {
             self.wake = Some(due);
         } else {
-            jolt.publish(desk, wrong);
+            jolt.publish(context, wrong);
         }
     }
 
-    fn close(&mut self, desk: &mut Desk<'_>, by: ClosedBy, reason: IncidentEnd) {
+    fn close(&mut self, context: &mut Context<'_>, by: ClosedBy, reason: IncidentEnd) {
         let report = self.jolt.take().and_then(|jolt| jolt.report);
         if let Some(reported) = report {
-            desk.book.close(desk.game.now, reported.number, by, reason);
+            context.book.close(context.game.now, reported.number, by, reason);
         }
     }
 }
 
 impl Jolt {
     /// Opens the incident, or reports what is still wrong.
-    fn publish(&mut self, desk: &mut Desk<'_>, wrong: Bitboard) {
+    fn publish(&mut self, context: &mut Context<'_>, wrong: Bitboard) {
         let situation = Situation::Jolted {
             wrong: wrong.into_iter().collect(),
             times: self.times,
             left: self.left,
         };
-        let report = desk.report(situation, self.since).at_ply(self.ply).on(wrong);
+        let report = context.report(situation, self.since).at_ply(self.ply).on(wrong);
         let number = match &self.report {
             Some(reported) => {
-                desk.update(reported.number, report);
+                context.update(reported.number, report);
                 reported.number
             }
-            None => desk.open(report),
+            None => context.open(report),
         };
-        let at = desk.now();
+        let at = context.now();
         self.report = Some(Reported { number, wrong, at });
     }
 }
@@ -159,7 +159,7 @@ fn reported(jolt: &Jolt) -> Bitboard {
 }
 
 /// The squares that do not show what the last position has there.
-fn wrong(desk: &Desk<'_>) -> Bitboard {
-    let standing = desk.standing();
+fn wrong(context: &Context<'_>) -> Bitboard {
+    let standing = context.standing();
     standing.map_or(Bitboard::EMPTY, |standing| standing.differs_anywhere())
 }

@@ -9,7 +9,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Board, ByColor, Color};
 
 use super::book::{Number, Report, ResumedIncident};
-use super::{Desk, News};
+use super::{Context, News};
 use crate::clock::ClockChange;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{ResumableCase, Situation};
@@ -28,8 +28,8 @@ const MAX_DIFFERING_SQUARES: usize = 8;
 
 /// Watches for games that do not begin with their round.
 #[derive(Debug, Default)]
-pub(super) struct Late {
-    open: Option<Open>,
+pub(super) struct LateStarts {
+    open: Option<OpenLateStart>,
     /// The round in which a stopped clock was reported: once is enough.
     stood: Option<Timestamp>,
     /// The round in which a player's missing first move was reported.
@@ -48,7 +48,7 @@ pub(super) struct Late {
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenLateStart {
     number: Number,
     /// The beginning of its round.
     round: Timestamp,
@@ -59,7 +59,7 @@ struct Open {
     board: Board,
 }
 
-impl Late {
+impl LateStarts {
     /// Takes up a game of the journal that began then.
     pub(super) fn resume_game(&mut self, began: Timestamp, playing: bool) {
         self.began = Some(began);
@@ -71,7 +71,7 @@ impl Late {
         self.resume_past(&known);
         // Whoever opened it had seen the board.
         self.seen = Some(known.from);
-        self.open = Some(Open {
+        self.open = Some(OpenLateStart {
             number: known.number,
             round: known.from,
             color: known.color,
@@ -97,50 +97,50 @@ impl Late {
         self.wake
     }
 
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
-        let (now, rounds) = (desk.now(), &desk.game.regulations.rounds);
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
+        let (now, rounds) = (context.now(), &context.game.regulations.rounds);
         self.wake = rounds.next(now);
-        self.follow(desk, news);
-        let round = rounds.last(now).filter(|round| now < given_up(desk, *round));
-        self.close(desk, news, round);
+        self.follow(context, news);
+        let round = rounds.last(now).filter(|round| now < given_up(context, *round));
+        self.close(context, news, round);
         let Some(round) = round else { return };
-        self.wake_at(given_up(desk, round));
-        if self.waits_for_game(desk, round) {
-            self.check_clock(desk, round);
+        self.wake_at(given_up(context, round));
+        if self.waits_for_game(context, round) {
+            self.check_clock(context, round);
         } else {
-            self.check_first_move(desk, round);
+            self.check_first_move(context, round);
         }
     }
 
-    fn follow(&mut self, desk: &Desk<'_>, news: &News) {
-        let now = desk.now();
+    fn follow(&mut self, context: &Context<'_>, news: &News) {
+        let now = context.now();
         match news {
             News::Started => self.set_up = Some(now),
             News::Clock(ClockChange::Started) => self.started = Some(now),
             _ => {}
         }
-        if desk.acts.is_whole() {
+        if context.acts.is_whole() {
             self.seen.get_or_insert(now);
         }
-        let playing = desk.game.begun;
+        let playing = context.game.begun;
         if playing && !core::mem::replace(&mut self.playing, playing) {
             self.began = Some(now);
         }
         self.playing = playing;
     }
 
-    fn close(&mut self, desk: &mut Desk<'_>, news: &News, round: Option<Timestamp>) {
+    fn close(&mut self, context: &mut Context<'_>, news: &News, round: Option<Timestamp>) {
         let Some(open) = &self.open else { return };
-        let game = desk.game;
+        let game = context.game;
         let ends_game = matches!(news, News::Over) || (open.color.is_some() && matches!(news, News::Started));
         let begun = match open.color {
-            Some(color) => has_moved(desk, color),
+            Some(color) => has_moved(context, color),
             None => game.begun && !game.line.is_empty(),
         };
         let put_away = open.color.is_none()
             && !game.begun
-            && desk.acts.is_whole()
-            && desk.acts.off(&open.board) > MAX_DIFFERING_SQUARES;
+            && context.acts.is_whole()
+            && context.acts.off(&open.board) > MAX_DIFFERING_SQUARES;
         let (by, reason) = if ends_game {
             (ClosedBy::Laws, IncidentEnd::GameOver)
         } else if open.color.is_none() && game.clock.running {
@@ -152,24 +152,24 @@ impl Late {
         } else {
             return;
         };
-        desk.book.close(game.now, open.number, by, reason);
+        context.book.close(game.now, open.number, by, reason);
         self.open = None;
     }
 
     /// Whether the start position is set up, and no game was begun for this round.
-    fn waits_for_game(&self, desk: &Desk<'_>, round: Timestamp) -> bool {
-        let game = desk.game;
+    fn waits_for_game(&self, context: &Context<'_>, round: Timestamp) -> bool {
+        let game = context.game;
         let begun = self.began.is_some_and(|began| of_round(began, round));
         let stands = game
             .start
-            .is_some_and(|start| desk.acts.shows(start.state.board()));
+            .is_some_and(|start| context.acts.shows(start.state.board()));
         let waits = !game.begun && !game.over && !begun && game.line.is_empty();
-        waits && stands && desk.acts.is_whole() && is_beginning(desk)
+        waits && stands && context.acts.is_whole() && is_beginning(context)
     }
 
     /// Checks the clock of a board that waits for its game: it should run.
-    fn check_clock(&mut self, desk: &mut Desk<'_>, round: Timestamp) {
-        let (now, clock) = (desk.now(), desk.game.clock);
+    fn check_clock(&mut self, context: &mut Context<'_>, round: Timestamp) {
+        let (now, clock) = (context.now(), context.game.clock);
         if !clock.connected || clock.running {
             return;
         }
@@ -179,7 +179,7 @@ impl Late {
             self.wake_at(due);
             return;
         }
-        let passes = default_at(desk, round).filter(|passes| self.watched(*passes, round));
+        let passes = default_at(context, round).filter(|passes| self.watched(*passes, round));
         let defaulted = passes.is_some_and(|passes| now >= passes);
         if let Some(passes) = passes.filter(|_| !defaulted) {
             self.wake_at(passes);
@@ -189,13 +189,13 @@ impl Late {
             Some(open) => {
                 open.defaulted = defaulted;
                 let number = open.number;
-                desk.update(number, late(desk, round, defaulted).at_ply(0));
+                context.update(number, late(context, round, defaulted).at_ply(0));
             }
             None if self.stood == Some(round) => {}
             None => {
-                let number = desk.open(late(desk, round, defaulted).at_ply(0));
+                let number = context.open(late(context, round, defaulted).at_ply(0));
                 self.stood = Some(round);
-                self.opened(desk, number, round, None, defaulted);
+                self.opened(context, number, round, None, defaulted);
             }
         }
     }
@@ -207,14 +207,14 @@ impl Late {
     }
 
     /// Checks whether the clock runs and the next first move is missing.
-    fn check_first_move(&mut self, desk: &mut Desk<'_>, round: Timestamp) {
-        let (now, game) = (desk.now(), desk.game);
+    fn check_first_move(&mut self, context: &mut Context<'_>, round: Timestamp) {
+        let (now, game) = (context.now(), context.game);
         let began = self.began.filter(|began| of_round(*began, round));
-        let (Some(began), Some(tip), Some(passes)) = (began, game.tip(), default_at(desk, round)) else {
+        let (Some(began), Some(tip), Some(passes)) = (began, game.tip(), default_at(context, round)) else {
             return;
         };
         let color = tip.turn();
-        if !game.begun || !game.clock.running || !is_beginning(desk) || has_moved(desk, color) {
+        if !game.begun || !game.clock.running || !is_beginning(context) || has_moved(context, color) {
             return;
         }
         let last = game.line.last();
@@ -228,22 +228,22 @@ impl Late {
             self.wake_at(due);
             return;
         }
-        let report = late(desk, round, true).of(color);
-        let number = desk.open(report);
+        let report = late(context, round, true).of(color);
+        let number = context.open(report);
         self.missed[color] = Some(round);
-        self.opened(desk, number, round, Some(color), true);
+        self.opened(context, number, round, Some(color), true);
     }
 
     fn opened(
         &mut self,
-        desk: &Desk<'_>,
+        context: &Context<'_>,
         number: Number,
         round: Timestamp,
         color: Option<Color>,
         defaulted: bool,
     ) {
-        let start = desk.game.start.map(|start| start.state.board().clone());
-        self.open = Some(Open {
+        let start = context.game.start.map(|start| start.state.board().clone());
+        self.open = Some(OpenLateStart {
             number,
             round,
             color,
@@ -258,14 +258,14 @@ impl Late {
 }
 
 /// The report on a round that began then.
-fn late(desk: &Desk<'_>, round: Timestamp, defaulted: bool) -> Report {
-    let passed = desk.now().saturating_duration_since(round).as_secs() / 60;
+fn late(context: &Context<'_>, round: Timestamp, defaulted: bool) -> Report {
+    let passed = context.now().saturating_duration_since(round).as_secs() / 60;
     let situation = Situation::LateStart {
         minutes: u32::try_from(passed).unwrap_or(u32::MAX),
-        default_time: desk.game.regulations.default_time.map(|time| time.minutes()),
+        default_time: context.game.regulations.default_time.map(|time| time.minutes()),
         defaulted,
     };
-    desk.report(situation, round)
+    context.report(situation, round)
 }
 
 /// Whether a game belongs to the round that begins then, or to a later one.
@@ -274,23 +274,24 @@ fn of_round(began: Timestamp, round: Timestamp) -> bool {
 }
 
 /// When the default time of a round passes; `None`: it is not known.
-fn default_at(desk: &Desk<'_>, round: Timestamp) -> Option<Timestamp> {
-    let minutes = desk.game.regulations.default_minutes()?;
+fn default_at(context: &Context<'_>, round: Timestamp) -> Option<Timestamp> {
+    let minutes = context.game.regulations.default_minutes()?;
     Some(round + Duration::from_secs(u64::from(minutes) * 60))
 }
 
 /// When a waiting board is assumed to have no game in a round.
-fn given_up(desk: &Desk<'_>, round: Timestamp) -> Timestamp {
-    default_at(desk, round).unwrap_or(round) + GIVEN_UP_AFTER
+fn given_up(context: &Context<'_>, round: Timestamp) -> Timestamp {
+    default_at(context, round).unwrap_or(round) + GIVEN_UP_AFTER
 }
 
 /// Whether the line begins with the game's start, and not with a game found in progress.
-fn is_beginning(desk: &Desk<'_>) -> bool {
-    desk.game
+fn is_beginning(context: &Context<'_>) -> bool {
+    context
+        .game
         .start
-        .is_some_and(|start| !start.goes_on && (start.variant != Variant::FromPosition || desk.game.given))
+        .is_some_and(|start| !start.goes_on && (start.variant != Variant::FromPosition || context.game.given))
 }
 
-fn has_moved(desk: &Desk<'_>, color: Color) -> bool {
-    desk.game.line.iter().any(|entry| entry.ply.color == color)
+fn has_moved(context: &Context<'_>, color: Color) -> bool {
+    context.game.line.iter().any(|entry| entry.ply.color == color)
 }

@@ -5,7 +5,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::Bitboard;
 
 use super::book::{Number, ResumedIncident};
-use super::{Desk, News};
+use super::{Context, News};
 use crate::clock::ClockChange;
 use crate::events::{ClosedBy, Grounds, IncidentEnd};
 use crate::laws::Situation;
@@ -57,37 +57,37 @@ impl Lost {
         self.wake
     }
 
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
         self.wake = None;
-        let now = desk.now();
+        let now = context.now();
         match news {
             News::Clock(ClockChange::Pressed(_)) => self.pressed_at = Some(now),
             News::Started | News::Over => {
                 self.pressed_at = None;
                 self.proved_at = 0;
-                self.close(desk, ClosedBy::Laws, IncidentEnd::GameOver);
+                self.close(context, ClosedBy::Laws, IncidentEnd::GameOver);
             }
             _ => {}
         }
-        if !desk.acts.is_whole() {
+        if !context.acts.is_whole() {
             return;
         }
-        if desk.differs().is_empty() {
+        if context.differs().is_empty() {
             self.suspected = None;
             if self.open.is_some() {
-                self.proved_at = desk.game.line.len() + PLIES_OF_PROOF;
+                self.proved_at = context.game.line.len() + PLIES_OF_PROOF;
             }
-            self.close(desk, ClosedBy::Board, IncidentEnd::Passed);
-        } else if desk.sees_play() && self.open.is_none() {
-            self.inspect(desk);
+            self.close(context, ClosedBy::Board, IncidentEnd::Passed);
+        } else if context.sees_play() && self.open.is_none() {
+            self.inspect(context);
         }
     }
 
-    fn inspect(&mut self, desk: &mut Desk<'_>) {
-        let now = desk.now();
-        let plies = desk.game.line.iter().map(|entry| &*entry.ply);
-        let start = desk.game.start.map(|start| &start.state);
-        let missing = desk.standing().map_or(Bitboard::EMPTY, |standing| {
+    fn inspect(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
+        let plies = context.game.line.iter().map(|entry| &*entry.ply);
+        let start = context.game.start.map(|start| &start.state);
+        let missing = context.standing().map_or(Bitboard::EMPTY, |standing| {
             standing.missing(self.pressed_at, plies, start)
         });
         if missing.is_empty() {
@@ -100,19 +100,19 @@ impl Lost {
         };
         self.suspected = Some((missing, since));
         // What is missing may be found until then.
-        let due = since + desk.acts.model().rest;
-        if let Some(at) = desk.acts.waits(now, due) {
+        let due = since + context.acts.model().rest;
+        if let Some(at) = context.acts.waits(now, due) {
             self.wake = Some(at);
             return;
         }
         self.missing = missing;
-        let report = desk.report(Situation::RecordUncertain, since);
-        self.open = Some(desk.open(report.on(missing)));
+        let report = context.report(Situation::RecordUncertain, since);
+        self.open = Some(context.open(report.on(missing)));
     }
 
-    fn close(&mut self, desk: &mut Desk<'_>, by: ClosedBy, reason: IncidentEnd) {
+    fn close(&mut self, context: &mut Context<'_>, by: ClosedBy, reason: IncidentEnd) {
         if let Some(number) = self.open.take() {
-            desk.book.close(desk.game.now, number, by, reason);
+            context.book.close(context.game.now, number, by, reason);
         }
     }
 }

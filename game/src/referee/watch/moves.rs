@@ -5,7 +5,7 @@ use shakmaty::{Bitboard, Color};
 
 use super::book::{Closing, Number, Report, ResumedIncident};
 use super::fault::fault;
-use super::{Desk, News};
+use super::{Context, News};
 use crate::acts::Irregular;
 use crate::events::{ClosedBy, CompletedBy, CorrectionReason, IncidentEnd};
 use crate::laws::{Edition, Fault, Situation, Stage};
@@ -13,11 +13,11 @@ use crate::position::State;
 
 /// Follows irregular moves from when they are made until they are dealt with.
 #[derive(Debug, Default)]
-pub(super) struct Moves {
+pub(super) struct IrregularMoves {
     pending: Option<Pending>,
-    open: Vec<Open>,
+    open: Vec<OpenIrregularMove>,
     /// Closed, and still on the board: it is not reported once more.
-    decided: Vec<Open>,
+    decided: Vec<OpenIrregularMove>,
     /// Open since before a restart, with the ply of each: the position before it is not known.
     resumed: Vec<(Number, u32)>,
     wake: Option<Timestamp>,
@@ -35,7 +35,7 @@ struct Pending {
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenIrregularMove {
     number: Number,
     act: Irregular,
     ply: u32,
@@ -47,7 +47,7 @@ struct Open {
     restored_at: Option<Timestamp>,
 }
 
-impl Moves {
+impl IrregularMoves {
     pub(super) fn resume(&mut self, known: &ResumedIncident) {
         self.resumed.push((known.number, known.ply));
     }
@@ -74,7 +74,7 @@ impl Moves {
         self.wake
     }
 
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
         self.wake = None;
         match news {
             News::Started | News::Over => {
@@ -82,30 +82,36 @@ impl Moves {
                 self.decided.clear();
                 self.resumed.clear();
                 for open in self.open.drain(..) {
-                    desk.book
-                        .close(desk.game.now, open.number, ClosedBy::Laws, IncidentEnd::GameOver);
+                    context.book.close(
+                        context.game.now,
+                        open.number,
+                        ClosedBy::Laws,
+                        IncidentEnd::GameOver,
+                    );
                 }
             }
-            News::Played(ply, _) => self.played(desk, *ply),
+            News::Played(ply, _) => self.played(context, *ply),
             News::Retracted(ply, CorrectionReason::Takeback, _) => {
                 self.decided.retain(|open| open.ply < *ply)
             }
-            News::Completed(ply, CompletedBy::Press) => self.completed(desk, *ply),
-            News::Completed(ply, CompletedBy::OwnNextMove) => self.completed_unpressed(desk, *ply),
-            News::Pressed(color) => self.pressed(desk, *color),
+            News::Completed(ply, CompletedBy::Press) => self.completed(context, *ply),
+            News::Completed(ply, CompletedBy::OwnNextMove) => self.completed_unpressed(context, *ply),
+            News::Pressed(color) => self.pressed(context, *color),
             News::Away => self.pending = None,
             _ => {}
         }
-        if desk.sees_play() {
-            self.inspect(desk);
+        if context.sees_play() {
+            self.inspect(context);
         }
-        self.follow_open(desk);
+        self.follow_open(context);
     }
 
     /// Compares the board with the line's last position.
-    fn inspect(&mut self, desk: &mut Desk<'_>) {
-        let now = desk.now();
-        let Some(standing) = desk.standing() else { return };
+    fn inspect(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
+        let Some(standing) = context.standing() else {
+            return;
+        };
         let differs = standing.differs();
         let mut known = self.open.iter().chain(&self.decided);
         let act = standing
@@ -114,10 +120,11 @@ impl Moves {
         match (&mut self.pending, act) {
             (Some(pending), Some(act)) if pending.act.is(&act) => pending.left_at = None,
             (_, Some(act)) => {
-                let on_move = act.out_of_turn || desk.game.tip().is_some_and(|tip| tip.turn() == act.color);
+                let on_move =
+                    act.out_of_turn || context.game.tip().is_some_and(|tip| tip.turn() == act.color);
                 self.pending = Some(Pending {
                     act,
-                    ply: desk.game.due() - u32::from(!on_move),
+                    ply: context.game.due() - u32::from(!on_move),
                     left_at: None,
                     pressed_at: None,
                 });
@@ -127,33 +134,33 @@ impl Moves {
             }
             (_, None) => self.pending = None,
         }
-        self.judge(desk, differs);
+        self.judge(context, differs);
     }
 
     /// Reports the pending act when it is certain, or drops it when it has been put right.
-    fn judge(&mut self, desk: &mut Desk<'_>, differs: Bitboard) {
-        let now = desk.now();
+    fn judge(&mut self, context: &mut Context<'_>, differs: Bitboard) {
+        let now = context.now();
         let Some(pending) = &self.pending else { return };
         let (act, ply) = (pending.act, pending.ply);
         if let Some(left_at) = pending.left_at {
             if differs.any() {
                 return;
             }
-            let certain = desk.acts.was_made(&act, left_at) && pending.pressed_at.is_none();
+            let certain = context.acts.was_made(&act, left_at) && pending.pressed_at.is_none();
             self.pending = None;
-            if certain && !(act.squares & desk.set_aside).any() {
-                let report = report(desk, &act, ply, Stage::Made, 0);
-                desk.open_and_close(report, IncidentEnd::Restored);
+            if certain && !(act.squares & context.set_aside).any() {
+                let report = report(context, &act, ply, Stage::Made, 0);
+                context.open_and_close(report, IncidentEnd::Restored);
             }
             return;
         }
-        let Some(due) = desk
+        let Some(due) = context
             .acts
-            .certain_at(&act, pending.pressed_at, desk.rests_on_a_guess())
+            .certain_at(&act, pending.pressed_at, context.rests_on_inference())
         else {
             return;
         };
-        if let Some(at) = desk.acts.waits(now, due) {
+        if let Some(at) = context.acts.waits(now, due) {
             self.wake = Some(at);
             return;
         }
@@ -162,36 +169,40 @@ impl Moves {
             None => Stage::Made,
         };
         self.pending = None;
-        self.open(desk, act, ply, stage);
+        self.open(context, act, ply, stage);
     }
 
-    fn open(&mut self, desk: &mut Desk<'_>, act: Irregular, ply: u32, stage: Stage) {
-        if desk.lost || desk.unproved {
+    fn open(&mut self, context: &mut Context<'_>, act: Irregular, ply: u32, stage: Stage) {
+        if context.lost || context.unproved {
             return;
         }
-        let is_same = |open: &Open| open.ply == ply && open.act.color == act.color;
+        let is_same = |open: &OpenIrregularMove| open.ply == ply && open.act.color == act.color;
         if self.decided.iter().any(is_same) {
             return;
         }
-        let same = |open: &&mut Open| is_same(open);
+        let same = |open: &&mut OpenIrregularMove| is_same(open);
         if let Some(open) = self.open.iter_mut().find(same) {
             // The same move has gone further: the rook has followed the king. One act is one offence (Art. 7.5.5).
             open.act = act;
             let (number, reached) = (open.number, open.stage);
-            self.advance(desk, number, if stage == Stage::Made { reached } else { stage });
+            self.advance(
+                context,
+                number,
+                if stage == Stage::Made { reached } else { stage },
+            );
             return;
         }
-        let Some(before) = desk.game.before(ply).cloned() else {
+        let Some(before) = context.game.before(ply).cloned() else {
             return;
         };
         let offence = match stage {
-            Stage::Completed => desk.offences.count(act.color),
+            Stage::Completed => context.offences.count(act.color),
             Stage::Made | Stage::Answered => 0,
         };
-        let mut report = report(desk, &act, ply, stage, offence);
+        let mut report = report(context, &act, ply, stage, offence);
         report.fen = Some(before.fen());
-        let number = desk.open(report);
-        self.open.push(Open {
+        let number = context.open(report);
+        self.open.push(OpenIrregularMove {
             number,
             act,
             ply,
@@ -203,63 +214,66 @@ impl Moves {
     }
 
     /// A player pressed their clock, and that completed none of their known plies.
-    fn pressed(&mut self, desk: &mut Desk<'_>, color: Color) {
-        let now = desk.now();
+    fn pressed(&mut self, context: &mut Context<'_>, color: Color) {
+        let now = context.now();
         if let Some(pending) = self.pending.as_mut().filter(|pending| pending.act.color == color) {
             pending.pressed_at.get_or_insert(now);
             return;
         }
-        let made = |open: &&Open| open.stage == Stage::Made && open.act.color == color;
+        let made = |open: &&OpenIrregularMove| open.stage == Stage::Made && open.act.color == color;
         let made = self.open.iter().find(made).map(|open| (open.number, open.ply));
         if let Some((number, _)) = made {
-            self.advance(desk, number, Stage::Completed);
+            self.advance(context, number, Stage::Completed);
         }
     }
 
-    fn completed(&mut self, desk: &mut Desk<'_>, ply: u32) {
+    fn completed(&mut self, context: &mut Context<'_>, ply: u32) {
         let pending = self.pending.as_mut().filter(|pending| pending.ply == ply);
         if let Some(pending) = pending {
-            pending.pressed_at.get_or_insert(desk.game.now);
+            pending.pressed_at.get_or_insert(context.game.now);
         }
-        let made = |open: &&Open| open.stage == Stage::Made && open.ply == ply;
+        let made = |open: &&OpenIrregularMove| open.stage == Stage::Made && open.ply == ply;
         if let Some(number) = self.open.iter().find(made).map(|open| open.number) {
-            self.advance(desk, number, Stage::Completed);
+            self.advance(context, number, Stage::Completed);
         }
     }
 
     /// The player of an answered illegal move has moved again: without a press, that has completed it (since 2014:
     /// Art. 6.2.1.2), and it is an offence.
-    fn completed_unpressed(&mut self, desk: &mut Desk<'_>, ply: u32) {
-        if desk.game.regulations.rules.edition < Edition::Fide2014 {
+    fn completed_unpressed(&mut self, context: &mut Context<'_>, ply: u32) {
+        if context.game.regulations.rules.edition < Edition::Fide2014 {
             return;
         }
-        let answered =
-            |open: &&mut Open| open.ply == ply && open.stage == Stage::Answered && open.offence == 0;
+        let answered = |open: &&mut OpenIrregularMove| {
+            open.ply == ply && open.stage == Stage::Answered && open.offence == 0
+        };
         if let Some(open) = self.open.iter_mut().find(answered) {
-            open.offence = desk.offences.count(open.act.color);
+            open.offence = context.offences.count(open.act.color);
             let number = open.number;
-            self.advance(desk, number, Stage::Answered);
+            self.advance(context, number, Stage::Answered);
         }
     }
 
-    fn advance(&mut self, desk: &mut Desk<'_>, number: Number, stage: Stage) {
+    fn advance(&mut self, context: &mut Context<'_>, number: Number, stage: Stage) {
         let Some(open) = self.open.iter_mut().find(|open| open.number == number) else {
             return;
         };
         open.stage = stage;
         if stage == Stage::Completed && open.offence == 0 {
-            open.offence = desk.offences.count(open.act.color);
+            open.offence = context.offences.count(open.act.color);
         }
-        let mut report = report(desk, &open.act, open.ply, stage, open.offence);
+        let mut report = report(context, &open.act, open.ply, stage, open.offence);
         report.fen = Some(open.before.fen());
-        desk.update(number, report);
+        context.update(number, report);
     }
 
     /// The tracker found a ply: it replaces or answers what was irregular, or is irregular itself.
-    fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
-        let Some(entry) = desk.game.entry(ply) else { return };
+    fn played(&mut self, context: &mut Context<'_>, ply: u32) {
+        let Some(entry) = context.game.entry(ply) else {
+            return;
+        };
         let legal = entry.ply.played.is_some();
-        let now = desk.now();
+        let now = context.now();
         if let Some(pending) = self.pending.take() {
             let same = entry.ply.color == pending.act.color && pending.ply == ply;
             if !legal && same {
@@ -267,46 +281,48 @@ impl Moves {
                     Some(_) => Stage::Completed,
                     None => Stage::Made,
                 };
-                self.open(desk, pending.act, ply, stage);
+                self.open(context, pending.act, ply, stage);
             }
         }
         if legal {
             let replaced = self.open.iter().filter(|open| open.ply == ply);
             let replaced: Vec<Number> = replaced.map(|open| open.number).collect();
             for number in replaced {
-                desk.book
+                context
+                    .book
                     .close(now, number, ClosedBy::Board, IncidentEnd::Replaced);
             }
             self.open.retain(|open| open.ply != ply);
             self.decided.retain(|open| open.ply != ply);
             for (number, _) in self.resumed.extract_if(.., |(_, of)| *of == ply) {
-                desk.book
+                context
+                    .book
                     .close(now, number, ClosedBy::Board, IncidentEnd::Replaced);
             }
         } else if !self.open.iter().any(|open| open.ply == ply)
-            && let Some(before) = desk.game.before(ply)
-            && let Some(act) = desk.acts.between(before, entry.ply.after.board())
+            && let Some(before) = context.game.before(ply)
+            && let Some(act) = context.acts.between(before, entry.ply.after.board())
         {
-            self.open(desk, act, ply, Stage::Made);
+            self.open(context, act, ply, Stage::Made);
         }
         let answered = self
             .open
             .iter()
             .find(|open| open.ply + 1 == ply && open.stage != Stage::Answered);
         if let Some(number) = answered.map(|open| open.number) {
-            self.advance(desk, number, Stage::Answered);
-            if desk.game.regulations.rules.stands_once_answered() {
-                self.stands(desk, number);
+            self.advance(context, number, Stage::Answered);
+            if context.game.regulations.rules.stands_once_answered() {
+                self.stands(context, number);
             }
         }
     }
 
     /// It can no longer be put right (2023: A.5.2). Whether it counts is an open point of the Laws.
-    fn stands(&mut self, desk: &mut Desk<'_>, number: Number) {
-        let discounted = !desk.game.regulations.rules.standing_counts() && desk.book.counts(number);
+    fn stands(&mut self, context: &mut Context<'_>, number: Number) {
+        let discounted = !context.game.regulations.rules.standing_counts() && context.book.counts(number);
         let open = self.open.iter().find(|open| open.number == number);
         if let Some(open) = open.filter(|_| discounted) {
-            desk.offences.discount(open.act.color);
+            context.offences.discount(open.act.color);
         }
         let closed = Closing {
             by: ClosedBy::Laws,
@@ -315,16 +331,16 @@ impl Moves {
             decision: None,
             decided: None,
         };
-        desk.book.close_as(desk.game.now, number, closed);
+        context.book.close_as(context.game.now, number, closed);
         self.forget(number);
     }
 
     /// A move that is put back is over, unless the clock was pressed: then it is over when another move is made.
-    fn follow_open(&mut self, desk: &mut Desk<'_>) {
-        let now = desk.now();
+    fn follow_open(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
         let mut over = Vec::new();
-        let standing = desk.standing();
-        let is_back = |open: &Open| {
+        let standing = context.standing();
+        let is_back = |open: &OpenIrregularMove| {
             standing
                 .as_ref()
                 .is_some_and(|standing| standing.is_as_in(open.act.squares, open.before.board()))
@@ -340,25 +356,26 @@ impl Moves {
             if open.stage != Stage::Made {
                 continue;
             }
-            if now >= since + desk.acts.model().pause {
+            if now >= since + context.acts.model().pause {
                 over.push(open.number);
             } else {
-                let at = since + desk.acts.model().pause;
+                let at = since + context.acts.model().pause;
                 self.wake = Some(self.wake.map_or(at, |wake| wake.min(at)));
             }
         }
         for number in over {
-            desk.book
+            context
+                .book
                 .close(now, number, ClosedBy::Board, IncidentEnd::Restored);
             self.open.retain(|open| open.number != number);
         }
     }
 }
 
-fn report(desk: &Desk<'_>, act: &Irregular, ply: u32, stage: Stage, offence: u32) -> Report {
-    let times = desk.clock_times(ply).filter(|_| stage != Stage::Made);
-    let before = desk.game.before(ply).filter(|_| stage != Stage::Made);
-    let opponent_can_mate = desk.opponent_can_mate(before, act.color);
+fn report(context: &Context<'_>, act: &Irregular, ply: u32, stage: Stage, offence: u32) -> Report {
+    let times = context.clock_times(ply).filter(|_| stage != Stage::Made);
+    let before = context.game.before(ply).filter(|_| stage != Stage::Made);
+    let opponent_can_mate = context.opponent_can_mate(before, act.color);
     let situation = if act.unpromoted {
         Situation::PromotionNotReplaced {
             square: act.to,
@@ -369,7 +386,7 @@ fn report(desk: &Desk<'_>, act: &Irregular, ply: u32, stage: Stage, offence: u32
         }
     } else {
         Situation::IllegalMove {
-            fault: desk
+            fault: context
                 .game
                 .before(ply)
                 .map_or(Fault::Several, |before| fault(before, act)),
@@ -379,7 +396,8 @@ fn report(desk: &Desk<'_>, act: &Irregular, ply: u32, stage: Stage, offence: u32
             times,
         }
     };
-    desk.report(situation, act.since)
+    context
+        .report(situation, act.since)
         .of(act.color)
         .at_ply(ply)
         .on(act.squares)

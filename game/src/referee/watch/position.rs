@@ -3,7 +3,7 @@
 use shakmaty::{Bitboard, Board, Color, Rank};
 
 use super::book::{Number, ResumedIncident};
-use super::{Desk, News};
+use super::{Context, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 
@@ -20,57 +20,63 @@ impl Positions {
         self.open = Some(known.number);
     }
 
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
         match news {
             News::Started => *self = Self::default(),
             News::Over => {
                 self.open = None;
-                self.over_at = Some(desk.game.line.len());
+                self.over_at = Some(context.game.line.len());
             }
-            News::Played(ply, _) if desk.game.over => self.played_on(desk, *ply),
-            News::Played(ply, _) => self.played(desk, *ply),
-            News::Retracted(..) => self.inspect(desk),
+            News::Played(ply, _) if context.game.over => self.played_on(context, *ply),
+            News::Played(ply, _) => self.played(context, *ply),
+            News::Retracted(..) => self.inspect(context),
             _ => {}
         }
     }
 
     /// A move was made when the game was over by the Laws or the arbiter, and the clock ran.
-    fn played_on(&mut self, desk: &mut Desk<'_>, ply: u32) {
+    fn played_on(&mut self, context: &mut Context<'_>, ply: u32) {
         let after = self
             .over_at
             .is_some_and(|plies| usize::try_from(ply).is_ok_and(|ply| ply > plies));
-        if after && desk.game.clock.running && !desk.game.shown {
+        if after && context.game.clock.running && !context.game.shown {
             self.over_at = None;
-            let report = desk.report(Situation::ContinuedAfterEnd, desk.now()).at_ply(ply);
-            desk.open_and_close(report, IncidentEnd::Passed);
+            let report = context
+                .report(Situation::ContinuedAfterEnd, context.now())
+                .at_ply(ply);
+            context.open_and_close(report, IncidentEnd::Passed);
         }
     }
 
     /// A reply was made to an irregular move: the position may be illegal.
-    fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
+    fn played(&mut self, context: &mut Context<'_>, ply: u32) {
         let answered = ply
             .checked_sub(1)
-            .and_then(|before| desk.game.entry(before))
+            .and_then(|before| context.game.entry(before))
             .is_some_and(|before| before.ply.played.is_none());
         if self.open.is_some() {
-            self.inspect(desk);
-        } else if answered && let Some(tip) = desk.game.tip() {
+            self.inspect(context);
+        } else if answered && let Some(tip) = context.game.tip() {
             let Some((kings, squares)) = illegal(tip.board()) else {
                 return;
             };
-            let report = desk
-                .report(Situation::IllegalPosition { kings }, desk.now())
+            let report = context
+                .report(Situation::IllegalPosition { kings }, context.now())
                 .at_ply(ply)
                 .on(squares);
-            self.open = Some(desk.open(report));
+            self.open = Some(context.open(report));
         }
     }
 
-    fn inspect(&mut self, desk: &mut Desk<'_>) {
-        let legal = desk.game.tip().is_none_or(|tip| illegal(tip.board()).is_none());
+    fn inspect(&mut self, context: &mut Context<'_>) {
+        let legal = context
+            .game
+            .tip()
+            .is_none_or(|tip| illegal(tip.board()).is_none());
         if let Some(number) = self.open.take_if(|_| legal) {
-            desk.book
-                .close(desk.game.now, number, ClosedBy::Board, IncidentEnd::Passed);
+            context
+                .book
+                .close(context.game.now, number, ClosedBy::Board, IncidentEnd::Passed);
         }
     }
 }

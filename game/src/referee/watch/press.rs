@@ -4,8 +4,8 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
 
 use super::book::{Number, ResumedIncident};
-use super::moves::Moves;
-use super::{Desk, News};
+use super::moves::IrregularMoves;
+use super::{Context, News};
 use crate::clock::ClockChange;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
@@ -14,7 +14,7 @@ use crate::laws::Situation;
 #[derive(Debug, Default)]
 pub(super) struct Presses {
     waiting: Option<Waiting>,
-    open: Option<Open>,
+    open: Option<OpenPress>,
     wake: Option<Timestamp>,
 }
 
@@ -26,7 +26,7 @@ struct Waiting {
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenPress {
     number: Number,
     color: Color,
     ply: u32,
@@ -34,7 +34,7 @@ struct Open {
 
 impl Presses {
     pub(super) fn resume(&mut self, known: &ResumedIncident) {
-        self.open = known.color.map(|color| Open {
+        self.open = known.color.map(|color| OpenPress {
             number: known.number,
             color,
             ply: known.ply,
@@ -45,18 +45,19 @@ impl Presses {
         self.wake
     }
 
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News, moves: &Moves) {
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News, moves: &IrregularMoves) {
         self.wake = None;
-        let now = desk.now();
+        let now = context.now();
         match news {
-            News::Pressed(color) => self.pressed(desk, *color, moves),
+            News::Pressed(color) => self.pressed(context, *color, moves),
             News::Completed(..) => self.waiting = None,
             News::Played(ply, _) => {
                 if self.waiting.is_some_and(|waiting| *ply >= waiting.ply) {
                     self.waiting = None;
                 }
                 if let Some(open) = self.open.take_if(|open| *ply >= open.ply) {
-                    desk.book
+                    context
+                        .book
                         .close(now, open.number, ClosedBy::Board, IncidentEnd::Replaced);
                 }
             }
@@ -68,7 +69,8 @@ impl Presses {
             // The clock was stopped before it could be pressed back: the arbiter is at the board.
             News::Clock(ClockChange::Started) => {
                 if let Some(open) = self.open.take() {
-                    desk.book
+                    context
+                        .book
                         .close(now, open.number, ClosedBy::Clock, IncidentEnd::Restored);
                 }
             }
@@ -77,14 +79,15 @@ impl Presses {
         if matches!(news, News::Started | News::Over) {
             self.open = None;
         }
-        self.judge(desk, moves);
+        self.judge(context, moves);
     }
 
-    fn pressed(&mut self, desk: &mut Desk<'_>, color: Color, moves: &Moves) {
-        let now = desk.now();
+    fn pressed(&mut self, context: &mut Context<'_>, color: Color, moves: &IrregularMoves) {
+        let now = context.now();
         if let Some(open) = self.open.take_if(|open| open.color != color) {
             // Pressed back.
-            desk.book
+            context
+                .book
                 .close(now, open.number, ClosedBy::Clock, IncidentEnd::Restored);
             return;
         }
@@ -92,7 +95,7 @@ impl Presses {
             // A wrong reading looks like a press and a press back.
             return;
         }
-        let game = desk.game;
+        let game = context.game;
         let ply = game.due();
         let on_move = game.tip().is_some_and(|tip| tip.turn() == color);
         // Only a press gives the player on move a running clock.
@@ -100,43 +103,43 @@ impl Presses {
             Some(last) => last.is_pressed(),
             None => color.is_white(),
         };
-        if desk.sees_play() && on_move && clock_ran && !moves.concerns(ply) && self.open.is_none() {
+        if context.sees_play() && on_move && clock_ran && !moves.concerns(ply) && self.open.is_none() {
             self.waiting = Some(Waiting { color, ply, at: now });
         }
     }
 
-    fn judge(&mut self, desk: &mut Desk<'_>, moves: &Moves) {
+    fn judge(&mut self, context: &mut Context<'_>, moves: &IrregularMoves) {
         let Some(waiting) = self.waiting else { return };
-        let now = desk.now();
-        let answered = desk.game.line.last().map(|last| last.ply.stood_at);
-        let touched = desk
+        let now = context.now();
+        let answered = context.game.line.last().map(|last| last.ply.stood_at);
+        let touched = context
             .acts
-            .moved_at_press(waiting.color, waiting.at, answered, desk.set_aside);
-        if touched || moves.concerns(waiting.ply) || !desk.sees_play() {
+            .moved_at_press(waiting.color, waiting.at, answered, context.set_aside);
+        if touched || moves.concerns(waiting.ply) || !context.sees_play() {
             self.waiting = None;
             return;
         }
-        let due = desk.acts.judged_at(waiting.at);
+        let due = context.acts.judged_at(waiting.at);
         if now < due {
             self.wake = Some(due);
             return;
         }
         self.waiting = None;
-        let runs = desk.game.face.and_then(|face| face.running);
-        if !desk.differs().is_empty() || runs != Some(!waiting.color) || desk.may_be_lost {
+        let runs = context.game.face.and_then(|face| face.running);
+        if !context.differs().is_empty() || runs != Some(!waiting.color) || context.may_be_lost {
             return;
         }
         let situation = Situation::PressedWithoutMove {
-            offence: desk.offences.count(waiting.color),
-            opponent_can_mate: desk.opponent_can_mate(desk.game.tip(), waiting.color),
-            times: desk.clock_times(waiting.ply),
+            offence: context.offences.count(waiting.color),
+            opponent_can_mate: context.opponent_can_mate(context.game.tip(), waiting.color),
+            times: context.clock_times(waiting.ply),
         };
-        let report = desk
+        let report = context
             .report(situation, waiting.at)
             .of(waiting.color)
             .at_ply(waiting.ply);
-        let number = desk.open(report);
-        self.open = Some(Open {
+        let number = context.open(report);
+        self.open = Some(OpenPress {
             number,
             color: waiting.color,
             ply: waiting.ply,

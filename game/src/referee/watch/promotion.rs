@@ -4,7 +4,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{ByColor, Piece, Role, Square};
 
 use super::book::Number;
-use super::{Desk, News};
+use super::{Context, News};
 use crate::acts::Exchanged;
 use crate::events::{ClosedBy, CompletedBy, IncidentEnd};
 use crate::laws::Situation;
@@ -16,15 +16,15 @@ const WATCHED_PLIES: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Promotions {
     /// What was reported last: the ply, and the first piece.
-    told: Option<(u32, Role)>,
-    open: Option<Open>,
+    reported: Option<(u32, Role)>,
+    open: Option<OpenExchange>,
     pressed_at: ByColor<Option<Timestamp>>,
     wake: Option<Timestamp>,
 }
 
 /// An exchange after the press, until the first piece is back.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenExchange {
     number: Number,
     square: Square,
     first: Piece,
@@ -35,52 +35,56 @@ impl Promotions {
         self.wake
     }
 
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
         self.wake = None;
         match news {
             News::Started | News::Over => *self = Self::default(),
-            News::Pressed(color) => self.pressed_at[*color] = Some(desk.now()),
+            News::Pressed(color) => self.pressed_at[*color] = Some(context.now()),
             News::Completed(ply, CompletedBy::Press) => {
-                if let Some(entry) = desk.game.entry(*ply) {
-                    self.pressed_at[entry.ply.color] = Some(desk.now());
+                if let Some(entry) = context.game.entry(*ply) {
+                    self.pressed_at[entry.ply.color] = Some(context.now());
                 }
             }
-            News::Played(ply, _) => self.played(desk, *ply),
+            News::Played(ply, _) => self.played(context, *ply),
             _ => {}
         }
-        let back = |open: &mut Open| desk.acts.piece_at(open.square) == Some(open.first);
+        let back = |open: &mut OpenExchange| context.acts.piece_at(open.square) == Some(open.first);
         if let Some(open) = self.open.take_if(back) {
-            desk.book
-                .close(desk.game.now, open.number, ClosedBy::Board, IncidentEnd::Restored);
-            self.told = None;
+            context.book.close(
+                context.game.now,
+                open.number,
+                ClosedBy::Board,
+                IncidentEnd::Restored,
+            );
+            self.reported = None;
         }
-        if desk.sees_play() {
-            self.watch(desk);
+        if context.sees_play() {
+            self.watch(context);
         }
     }
 
     /// A promotion is found, or found to be another one.
-    fn played(&mut self, desk: &mut Desk<'_>, ply: u32) {
-        let played = desk.game.entry(ply).and_then(|entry| entry.ply.played);
-        let Some(role) = played.and_then(|m| m.promotion()).filter(|_| desk.sees_play()) else {
+    fn played(&mut self, context: &mut Context<'_>, ply: u32) {
+        let played = context.game.entry(ply).and_then(|entry| entry.ply.played);
+        let Some(role) = played.and_then(|m| m.promotion()).filter(|_| context.sees_play()) else {
             return;
         };
-        let turn = desk.turn(ply, None);
+        let turn = context.turn(ply, None);
         if let Some(exchanged) = turn.and_then(|turn| turn.exchanged(role)) {
-            self.report(desk, ply, exchanged);
+            self.report(context, ply, exchanged);
         }
     }
 
     /// The ply stays as it is known, and another piece stands on its square.
-    fn watch(&mut self, desk: &mut Desk<'_>) {
-        let game = desk.game;
+    fn watch(&mut self, context: &mut Context<'_>) {
+        let game = context.game;
         let Some(tip) = game.tip() else { return };
         for entry in game.line.iter().rev().take(WATCHED_PLIES) {
             let Some((first, to)) = entry.ply.played.and_then(|m| Some((m.promotion()?, m.to()))) else {
                 continue;
             };
             let stays = tip.board().piece_at(to) == Some(first.of(entry.ply.color));
-            let Some(turn) = desk
+            let Some(turn) = context
                 .turn(entry.ply.number, None)
                 .filter(|_| stays && entry.is_pressed())
             else {
@@ -90,16 +94,16 @@ impl Promotions {
                 continue;
             };
             // Until then the ply may be corrected.
-            let due = desk.acts.judged_at(since);
-            if let Some(at) = desk.acts.waits(game.now, due) {
+            let due = context.acts.judged_at(since);
+            if let Some(at) = context.acts.waits(game.now, due) {
                 self.wake = Some(at);
             } else if let Some(exchanged) = turn.exchanged(other) {
-                self.report(desk, entry.ply.number, exchanged);
+                self.report(context, entry.ply.number, exchanged);
             }
         }
     }
 
-    fn report(&mut self, desk: &mut Desk<'_>, ply: u32, exchanged: Exchanged) {
+    fn report(&mut self, context: &mut Context<'_>, ply: u32, exchanged: Exchanged) {
         let Exchanged {
             square,
             stood,
@@ -107,11 +111,11 @@ impl Promotions {
             now,
             at,
         } = exchanged;
-        if self.told == Some((ply, stood)) {
+        if self.reported == Some((ply, stood)) {
             return;
         }
-        self.told = Some((ply, stood));
-        let Some(color) = desk.game.entry(ply).map(|entry| entry.ply.color) else {
+        self.reported = Some((ply, stood));
+        let Some(color) = context.game.entry(ply).map(|entry| entry.ply.color) else {
             return;
         };
         let pressed = self.pressed_at[color].is_some_and(|pressed| stood_at < pressed && pressed < at);
@@ -121,17 +125,21 @@ impl Promotions {
             now,
             pressed,
         };
-        let mut report = desk.report(situation, stood_at).of(color).at_ply(ply).on(square);
-        report.fen = desk.game.before(ply).map(|before| before.fen());
+        let mut report = context
+            .report(situation, stood_at)
+            .of(color)
+            .at_ply(ply)
+            .on(square);
+        report.fen = context.game.before(ply).map(|before| before.fen());
         if pressed {
-            let (number, first) = (desk.open(report), stood.of(color));
-            self.open = Some(Open {
+            let (number, first) = (context.open(report), stood.of(color));
+            self.open = Some(OpenExchange {
                 number,
                 square,
                 first,
             });
         } else {
-            desk.open_and_close(report, IncidentEnd::Passed);
+            context.open_and_close(report, IncidentEnd::Passed);
         }
     }
 }

@@ -5,7 +5,7 @@ use shakmaty::fen::Fen;
 use shakmaty::{Bitboard, Board};
 
 use super::book::{Number, Report, ResumedIncident};
-use super::{Desk, News};
+use super::{Context, News};
 use crate::clock::{ClockChange, Side};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{DrawnStart, IncidentKind, ResumableCase, Situation};
@@ -16,22 +16,22 @@ const MAX_DIFFERING_SQUARES: usize = 8;
 
 /// Watches the board before the first move, and how far play goes from what was wrong there.
 #[derive(Debug, Default)]
-pub(super) struct Setup {
-    turned: Option<Found>,
-    quarter: Option<Found>,
+pub(super) struct StartWatch {
+    turned: Option<StartFault>,
+    quarter: Option<StartFault>,
     wrong: Option<Wrong>,
     wake: Option<Timestamp>,
 }
 
 #[derive(Debug)]
 struct Wrong {
-    found: Found,
+    found: StartFault,
     board: Board,
 }
 
 /// Something about the start that is wrong.
 #[derive(Debug)]
-struct Found {
+struct StartFault {
     number: Number,
     from: Timestamp,
     squares: Bitboard,
@@ -51,7 +51,7 @@ enum Progress {
     TooFar,
 }
 
-impl Found {
+impl StartFault {
     fn new(number: Number, from: Timestamp, squares: Bitboard) -> Self {
         Self {
             number,
@@ -75,8 +75,8 @@ impl Found {
     }
 
     /// The progress to report now that both players have completed this many moves; `None`: nothing new.
-    fn advance(&mut self, desk: &Desk<'_>, moves: u32) -> Option<Progress> {
-        let limit = desk.game.regulations.rules.start_limit();
+    fn advance(&mut self, context: &Context<'_>, moves: u32) -> Option<Progress> {
+        let limit = context.game.regulations.rules.start_limit();
         let progress = match limit {
             Some(limit) if moves >= limit => Progress::TooFar,
             _ if moves > 0 => Progress::Begun,
@@ -89,9 +89,9 @@ impl Found {
     }
 }
 
-impl Setup {
+impl StartWatch {
     pub(super) fn resume(&mut self, known: ResumedIncident) {
-        let found = Found::resumed(&known);
+        let found = StartFault::resumed(&known);
         match (known.kind, known.case) {
             (IncidentKind::BoardRotated, Some(ResumableCase::HalfTurned)) => self.turned = Some(found),
             (IncidentKind::BoardRotated, _) => self.quarter = Some(found),
@@ -106,57 +106,60 @@ impl Setup {
         self.wake
     }
 
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
         self.wake = None;
         match news {
-            News::Started => self.started(desk),
-            News::Completed(..) => self.played_on(desk),
-            News::Clock(ClockChange::Pressed(side)) => self.pressed(desk, *side),
+            News::Started => self.started(context),
+            News::Completed(..) => self.played_on(context),
+            News::Clock(ClockChange::Pressed(side)) => self.pressed(context, *side),
             _ => {}
         }
-        if desk.game.over
+        if context.game.over
             && let Some(wrong) = self
                 .wrong
                 .take_if(|wrong| wrong.found.progress > Progress::NotBegun)
         {
-            desk.book.close(
-                desk.game.now,
+            context.book.close(
+                context.game.now,
                 wrong.found.number,
                 ClosedBy::Laws,
                 IncidentEnd::GameOver,
             );
         }
-        let before_play = desk.game.line.is_empty() && (!desk.game.begun || desk.game.start.is_none());
-        if (before_play || desk.game.over) && desk.acts.is_whole() {
-            self.inspect(desk);
+        let before_play =
+            context.game.line.is_empty() && (!context.game.begun || context.game.start.is_none());
+        if (before_play || context.game.over) && context.acts.is_whole() {
+            self.inspect(context);
         }
     }
 
     /// A start position stands on the board.
-    fn started(&mut self, desk: &mut Desk<'_>) {
-        let now = desk.now();
-        let Some(start) = desk.game.start.filter(|start| !start.goes_on) else {
+    fn started(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
+        let Some(start) = context.game.start.filter(|start| !start.goes_on) else {
             return;
         };
         if let Some(found) = self.quarter.take() {
-            desk.book
+            context
+                .book
                 .close(now, found.number, ClosedBy::Board, IncidentEnd::Restored);
         }
         match (start.turned, &mut self.turned) {
             (true, Some(found)) => {
                 found.progress = Progress::NotBegun;
-                desk.update(found.number, rotated(desk, found, false, 0));
+                context.update(found.number, rotated(context, found, false, 0));
             }
-            (true, None) => self.turned = Some(open_rotated(desk, false, now)),
+            (true, None) => self.turned = Some(open_rotated(context, false, now)),
             (false, _) => {
                 if let Some(found) = self.turned.take() {
-                    desk.book
+                    context
+                        .book
                         .close(now, found.number, ClosedBy::Board, IncidentEnd::Restored);
                 }
             }
         }
         let board = start.state.board();
-        let wrong = wrong_squares(desk, start.variant, board);
+        let wrong = wrong_squares(context, start.variant, board);
         match (wrong, self.wrong.take()) {
             // A first move showed what the position is: the game is played from there.
             (None, Some(known))
@@ -166,116 +169,123 @@ impl Setup {
                 self.wrong = Some(known);
             }
             (None, Some(known)) => {
-                desk.book
+                context
+                    .book
                     .close(now, known.found.number, ClosedBy::Board, IncidentEnd::Restored)
             }
             // It is the same one, as after a restart.
             (Some(_), Some(known)) if known.board == *board => self.wrong = Some(known),
             (Some(squares), known) => {
                 if let Some(known) = known {
-                    desk.book
+                    context
+                        .book
                         .close(now, known.found.number, ClosedBy::Board, IncidentEnd::Restored);
                 }
-                self.found_wrong(desk, squares, board.clone());
+                self.found_wrong(context, squares, board.clone());
             }
             (None, None) => {}
         }
     }
 
-    fn found_wrong(&mut self, desk: &mut Desk<'_>, squares: Bitboard, board: Board) {
-        let from = desk.acts.quiet_since();
-        let found = Found::new(0, from, squares);
-        let number = desk.open(wrong_start(desk, &found, &board, 0));
-        let found = Found { number, ..found };
+    fn found_wrong(&mut self, context: &mut Context<'_>, squares: Bitboard, board: Board) {
+        let from = context.acts.quiet_since();
+        let found = StartFault::new(0, from, squares);
+        let number = context.open(wrong_start(context, &found, &board, 0));
+        let found = StartFault { number, ..found };
         self.wrong = Some(Wrong { found, board });
     }
 
     /// A ply was completed.
-    fn played_on(&mut self, desk: &mut Desk<'_>) {
-        if !desk.game.begun {
+    fn played_on(&mut self, context: &mut Context<'_>) {
+        if !context.game.begun {
             return;
         }
-        let made = desk.game.completed();
+        let made = context.game.completed();
         let moves = made.white.min(made.black);
         if let Some(wrong) = &mut self.wrong
-            && wrong.found.advance(desk, moves).is_some()
+            && wrong.found.advance(context, moves).is_some()
         {
-            let report = wrong_start(desk, &wrong.found, &wrong.board, moves);
-            desk.update(wrong.found.number, report);
+            let report = wrong_start(context, &wrong.found, &wrong.board, moves);
+            context.update(wrong.found.number, report);
         }
         if let Some(found) = &mut self.turned
-            && found.advance(desk, moves) == Some(Progress::TooFar)
+            && found.advance(context, moves) == Some(Progress::TooFar)
         {
-            desk.update(found.number, rotated(desk, found, false, moves));
+            context.update(found.number, rotated(context, found, false, moves));
         }
     }
 
     /// Where the board stands turned by a quarter, moves are known by the clock alone.
-    fn pressed(&mut self, desk: &mut Desk<'_>, side: Side) {
+    fn pressed(&mut self, context: &mut Context<'_>, side: Side) {
         let Some(found) = &mut self.quarter else { return };
         match side {
             Side::Left => found.presses.0 = found.presses.0.saturating_add(1),
             Side::Right => found.presses.1 = found.presses.1.saturating_add(1),
         }
         let moves = found.presses.0.min(found.presses.1);
-        if found.advance(desk, moves) == Some(Progress::TooFar) {
-            desk.update(found.number, rotated(desk, found, true, moves));
+        if found.advance(context, moves) == Some(Progress::TooFar) {
+            context.update(found.number, rotated(context, found, true, moves));
         }
     }
 
     /// Inspects a board that shows no start position.
-    fn inspect(&mut self, desk: &mut Desk<'_>) {
-        let now = desk.now();
+    fn inspect(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
         if let Some(wrong) = self
             .wrong
-            .take_if(|wrong| desk.acts.off(&wrong.board) > MAX_DIFFERING_SQUARES)
+            .take_if(|wrong| context.acts.off(&wrong.board) > MAX_DIFFERING_SQUARES)
         {
-            desk.book
+            context
+                .book
                 .close(now, wrong.found.number, ClosedBy::Board, IncidentEnd::Passed);
         }
-        let stands = desk
+        let stands = context
             .game
             .start
-            .is_some_and(|start| desk.game.line.is_empty() && desk.acts.shows(start.state.board()));
+            .is_some_and(|start| context.game.line.is_empty() && context.acts.shows(start.state.board()));
         if stands {
             return;
         }
-        let Some(since) = desk.acts.turned_by_a_quarter().filter(|_| self.quarter.is_none()) else {
+        let Some(since) = context
+            .acts
+            .turned_by_a_quarter()
+            .filter(|_| self.quarter.is_none())
+        else {
             return;
         };
-        let due = desk.acts.judged_at(since);
+        let due = context.acts.judged_at(since);
         if now < due {
             self.wake = Some(due);
         } else {
             // It is not turned by a half any more.
             if let Some(found) = self.turned.take() {
-                desk.supersede(found.number);
+                context.supersede(found.number);
             }
-            self.quarter = Some(open_rotated(desk, true, since));
+            self.quarter = Some(open_rotated(context, true, since));
         }
     }
 }
 
-fn open_rotated(desk: &mut Desk<'_>, quarter: bool, from: Timestamp) -> Found {
-    let found = Found::new(0, from, Bitboard::EMPTY);
-    let number = desk.open(rotated(desk, &found, quarter, 0));
-    Found { number, ..found }
+fn open_rotated(context: &mut Context<'_>, quarter: bool, from: Timestamp) -> StartFault {
+    let found = StartFault::new(0, from, Bitboard::EMPTY);
+    let number = context.open(rotated(context, &found, quarter, 0));
+    StartFault { number, ..found }
 }
 
-fn rotated(desk: &Desk<'_>, found: &Found, quarter: bool, moves: u32) -> Report {
+fn rotated(context: &Context<'_>, found: &StartFault, quarter: bool, moves: u32) -> Report {
     let situation = Situation::BoardRotated { quarter, moves };
-    desk.report(situation, found.from).at_ply(0)
+    context.report(situation, found.from).at_ply(0)
 }
 
 /// A report with the position that the game began from.
-fn wrong_start(desk: &Desk<'_>, found: &Found, board: &Board, moves: u32) -> Report {
-    let drawn = desk.game.regulations.drawn_start.clone();
+fn wrong_start(context: &Context<'_>, found: &StartFault, board: &Board, moves: u32) -> Report {
+    let drawn = context.game.regulations.drawn_start.clone();
     let drawn = drawn.unwrap_or(DrawnStart::Standard);
     let setup = shakmaty::Setup {
         board: board.clone(),
         ..shakmaty::Setup::empty()
     };
-    let report = desk.report(Situation::WrongStart { drawn, moves }, found.from);
+    let report = context.report(Situation::WrongStart { drawn, moves }, found.from);
     Report {
         fen: Fen::try_from_setup(setup).ok().map(|fen| fen.to_string()),
         ..report.at_ply(0).on(found.squares)
@@ -284,9 +294,9 @@ fn wrong_start(desk: &Desk<'_>, found: &Found, board: &Board, moves: u32) -> Rep
 
 /// Squares on which a start position is not the one that should stand there; `None` where nothing is wrong. Where nobody
 /// has said what should stand there, it is the usual one or any of Chess960.
-fn wrong_squares(desk: &Desk<'_>, variant: Variant, board: &Board) -> Option<Bitboard> {
+fn wrong_squares(context: &Context<'_>, variant: Variant, board: &Board) -> Option<Bitboard> {
     let usual = || difference(&Board::new(), board);
-    let squares = match (&desk.game.regulations.drawn_start, variant) {
+    let squares = match (&context.game.regulations.drawn_start, variant) {
         (_, Variant::FromPosition) => return None,
         (Some(DrawnStart::Chess960(Some(drawn))), _) => {
             let drawn: Board = drawn.split(' ').next()?.parse().ok()?;

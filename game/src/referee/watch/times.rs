@@ -6,7 +6,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor, Color, Rank, Role};
 
 use super::book::{Number, ResumedIncident};
-use super::{Desk, News, ON_THE_BOARD};
+use super::{Context, News, ON_THE_BOARD};
 use crate::clock::ClockChange;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Broken, IncidentKind, ResumableCase, Situation, TimeControl, WhyStopped};
@@ -50,7 +50,7 @@ pub(super) struct Times {
     first_down: Option<Color>,
     both: Option<Both>,
     trouble: Option<Trouble>,
-    standing: Option<Standing>,
+    standing: Option<StoppedClock>,
     stopped: Option<Number>,
     gone: Option<Number>,
 }
@@ -89,7 +89,7 @@ struct Trouble {
 
 /// The clock is stopped during a game. Most often that is the end of it, which nothing may show: the players leave.
 #[derive(Debug, Clone, Copy)]
-struct Standing {
+struct StoppedClock {
     since: Timestamp,
     /// A pawn was being promoted then.
     promotion: bool,
@@ -148,16 +148,16 @@ impl Times {
         [self.wake, judged].into_iter().flatten().min()
     }
 
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
-        let now = desk.now();
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
+        let now = context.now();
         let due = self.wake.take_if(|wake| *wake <= now).is_some();
         // A clock that shows a fallen flag may have stopped itself.
-        if let Some(shown) = self.last.filter(|_| due && desk.game.begun) {
-            self.flags(desk, shown, None);
+        if let Some(shown) = self.last.filter(|_| due && context.game.begun) {
+            self.flags(context, shown, None);
         }
         match news {
             News::Started => {
-                let goes_on = desk.game.start.is_some_and(|start| start.goes_on);
+                let goes_on = context.game.start.is_some_and(|start| start.goes_on);
                 *self = Self {
                     gone: self.gone,
                     of_past_period: self.of_past_period,
@@ -179,39 +179,40 @@ impl Times {
                 };
             }
             News::Away => self.missed = true,
-            News::Times(times) => self.read(desk, *times),
-            News::Clock(ClockChange::Stopped) if desk.game.begun => {
-                self.standing = Some(Standing {
+            News::Times(times) => self.read(context, *times),
+            News::Clock(ClockChange::Stopped) if context.game.begun => {
+                self.standing = Some(StoppedClock {
                     since: now,
-                    promotion: promotes(desk),
+                    promotion: promotes(context),
                     judged: false,
                 });
             }
-            News::Clock(ClockChange::Started) => self.started(desk),
+            News::Clock(ClockChange::Started) => self.started(context),
             News::Clock(ClockChange::Disconnected) => {
                 self.last = None;
                 self.missed = true;
                 self.standing = None;
-                if desk.game.begun && self.gone.is_none() {
-                    let report = desk.report(Situation::ClockDisconnected, now);
-                    self.gone = Some(desk.open(report));
+                if context.game.begun && self.gone.is_none() {
+                    let report = context.report(Situation::ClockDisconnected, now);
+                    self.gone = Some(context.open(report));
                 }
             }
             News::Clock(ClockChange::Connected) => {
                 if let Some(number) = self.gone.take() {
-                    desk.book
+                    context
+                        .book
                         .close(now, number, ClosedBy::Clock, IncidentEnd::Restored);
                 }
             }
             _ => {}
         }
-        self.follow_offences(desk);
-        self.ask_why(desk);
+        self.follow_offences(context);
+        self.ask_why(context);
     }
 
     /// The clock has been stopped for a moment: the board may show why.
-    fn ask_why(&mut self, desk: &mut Desk<'_>) {
-        let now = desk.now();
+    fn ask_why(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
         let Some(standing) = &mut self.standing else {
             return;
         };
@@ -220,39 +221,41 @@ impl Times {
         }
         standing.judged = true;
         let (since, promotion) = (standing.since, standing.promotion);
-        let irregular = !desk.book.open_of(&ON_THE_BOARD).is_empty();
+        let irregular = !context.book.open_of(&ON_THE_BOARD).is_empty();
         let why = match () {
             // The flag is down: that has been said, or will be.
             () if self.down.iter().any(Option::is_some) => return,
             () if self.zero_since.iter().any(Option::is_some) => return,
             () if irregular => WhyStopped::Irregularity,
             () if promotion => WhyStopped::Promotion,
-            () if desk.game.claim => WhyStopped::Claim,
+            () if context.game.claim => WhyStopped::Claim,
             () => return,
         };
-        let report = desk.report(Situation::ClockStopped { why: Some(why) }, since);
-        self.stopped = Some(desk.open(report));
+        let report = context.report(Situation::ClockStopped { why: Some(why) }, since);
+        self.stopped = Some(context.open(report));
     }
 
     /// The clock runs again: the game was not over. What nothing showed a reason for is there for the record.
-    fn started(&mut self, desk: &mut Desk<'_>) {
-        let now = desk.now();
+    fn started(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
         let standing = self.standing.take();
         let number = match (self.stopped.take(), standing) {
             (Some(number), _) => number,
-            (None, Some(standing)) if desk.game.begun && now >= standing.since + JUDGED_AFTER => {
-                let report = desk.report(Situation::ClockStopped { why: None }, standing.since);
-                desk.open(report)
+            (None, Some(standing)) if context.game.begun && now >= standing.since + JUDGED_AFTER => {
+                let report = context.report(Situation::ClockStopped { why: None }, standing.since);
+                context.open(report)
             }
             _ => return,
         };
-        desk.book.close(now, number, ClosedBy::Clock, IncidentEnd::Passed);
+        context
+            .book
+            .close(now, number, ClosedBy::Clock, IncidentEnd::Passed);
     }
 
-    fn read(&mut self, desk: &mut Desk<'_>, times: ByColor<u64>) {
-        let face = desk.game.face;
+    fn read(&mut self, context: &mut Context<'_>, times: ByColor<u64>) {
+        let face = context.game.face;
         let shown = Shown {
-            at: desk.now(),
+            at: context.now(),
             times,
             running: face.and_then(|face| face.running),
         };
@@ -261,29 +264,30 @@ impl Times {
         for color in Color::ALL {
             let is_shown = flag.is_some_and(|flag| flag.includes(color));
             // A flag that is shown beside time, before the game or while the clock is stopped, did not fall in play.
-            let known = self.of_past_period[color] || !desk.game.in_play() && times[color] > LAST_SECOND_MS;
+            let known =
+                self.of_past_period[color] || !context.game.in_play() && times[color] > LAST_SECOND_MS;
             self.of_past_period[color] = is_shown && known;
         }
-        if !desk.game.in_play() {
+        if !context.game.in_play() {
             return;
         }
         for color in Color::ALL {
             self.had_time[color] |= times[color] > LAST_SECOND_MS;
             self.had_plenty[color] |= times[color] >= TIME_TROUBLE_MS;
         }
-        if let Some((_, added)) = desk.pressed_times {
+        if let Some((_, added)) = context.pressed_times {
             self.increment = Some(self.increment.unwrap_or(0).max(added));
         }
-        self.flags(desk, shown, before);
+        self.flags(context, shown, before);
         for color in Color::ALL {
-            self.trouble(desk, color, times);
+            self.trouble(context, color, times);
         }
     }
 
-    fn flags(&mut self, desk: &mut Desk<'_>, shown: Shown, before: Option<Shown>) {
+    fn flags(&mut self, context: &mut Context<'_>, shown: Shown, before: Option<Shown>) {
         let up = self.down.as_ref().map(|down| down.is_none());
         for color in Color::ALL {
-            self.flag(desk, color, shown, before);
+            self.flag(context, color, shown, before);
         }
         match (&self.down.white, &self.down.black) {
             (Some(_), None) => self.first_down = Some(Color::White),
@@ -295,45 +299,45 @@ impl Times {
         if self.down.iter().any(Option::is_none) || self.both.is_some() {
             return;
         }
-        let situation = self.two_flags(desk);
-        let number = desk.open(desk.report(situation.clone(), desk.now()));
+        let situation = self.two_flags(context);
+        let number = context.open(context.report(situation.clone(), context.now()));
         let situation = Some(situation);
         self.both = Some(Both { number, situation });
         // Each of the two said who has lost: only one about both flags is right now.
         for down in self.down.iter_mut().flatten() {
             if let Some(number) = down.number.take() {
-                desk.supersede(number);
+                context.supersede(number);
             }
         }
     }
 
-    fn two_flags(&self, desk: &Desk<'_>) -> Situation {
+    fn two_flags(&self, context: &Context<'_>) -> Situation {
         let is_last = |control: &TimeControl| {
             Color::ALL
                 .into_iter()
-                .all(|color| control.is_last(self.period(desk, control, color)))
+                .all(|color| control.is_last(self.period(context, control, color)))
         };
-        let control = desk.game.regulations.time_control.as_ref();
+        let control = context.game.regulations.time_control.as_ref();
         Situation::TwoFlags {
             first: self.first_down,
             last_period: control.map(is_last),
-            broke: broken_by_either(desk),
+            broke: broken_by_either(context),
         }
     }
 
     /// Whether a player's clock stands at zero for good: where another period follows, the flag falls when its time
     /// appears, and a move completed before that is in time.
-    fn ran_out(&mut self, desk: &Desk<'_>, color: Color, shown: Shown) -> bool {
-        let flag = desk.game.face.and_then(|face| face.flag);
+    fn ran_out(&mut self, context: &Context<'_>, color: Color, shown: Shown) -> bool {
+        let flag = context.game.face.and_then(|face| face.flag);
         let flag = flag.is_some_and(|flag| flag.includes(color));
         let counts = flag || shown.running == Some(color);
         if shown.times[color] != 0 || !self.had_time[color] || !counts {
             self.zero_since[color] = None;
             return false;
         }
-        let now = desk.now();
+        let now = context.now();
         let since = *self.zero_since[color].get_or_insert(now);
-        let is_final = match &desk.game.regulations.time_control {
+        let is_final = match &context.game.regulations.time_control {
             Some(control) => control.is_last(self.over[color]),
             // The clock has stopped itself.
             None => flag && shown.running.is_none(),
@@ -347,8 +351,8 @@ impl Times {
     }
 
     /// The period that a player is in, from 0. Some clocks count the moves, and add a period's time with the last of them.
-    fn period(&self, desk: &Desk<'_>, control: &TimeControl, color: Color) -> u32 {
-        let reached = control.standing(desk.game.completed()[color]).period;
+    fn period(&self, context: &Context<'_>, control: &TimeControl, color: Color) -> u32 {
+        let reached = control.standing(context.game.completed()[color]).period;
         if self.missed {
             reached.max(self.over[color])
         } else {
@@ -356,9 +360,9 @@ impl Times {
         }
     }
 
-    fn flag(&mut self, desk: &mut Desk<'_>, color: Color, shown: Shown, before: Option<Shown>) {
+    fn flag(&mut self, context: &mut Context<'_>, color: Color, shown: Shown, before: Option<Shown>) {
         let time = shown.times[color];
-        let ran_out = self.ran_out(desk, color, shown);
+        let ran_out = self.ran_out(context, color, shown);
         let added = before.is_some_and(|before| time >= before.times[color].saturating_add(MIN_PERIOD_MS));
         let used_up = before.is_some_and(|before| {
             let left = u128::from(before.times[color]);
@@ -366,7 +370,7 @@ impl Times {
             let ran = passed.max(u128::from(LAST_SECOND_MS));
             left == 0 || before.running == Some(color) && left <= ran
         });
-        let flag = desk.game.face.and_then(|face| face.flag);
+        let flag = context.game.face.and_then(|face| face.flag);
         // The clock has added the next period's time, or shows that it did so unseen.
         let is_past = flag.is_some_and(|flag| flag.includes(color)) && time > LAST_SECOND_MS;
         let next_period = self.had_time[color]
@@ -374,79 +378,82 @@ impl Times {
                 || is_past && !self.of_past_period[color]
                 || self.down[color].is_some() && time > LAST_SECOND_MS);
         if next_period {
-            self.next_period(desk, color, is_past);
+            self.next_period(context, color, is_past);
         } else if added {
             // This clock counts the moves, or it gives both players the time when one of them has used up theirs.
             self.over[color] = self.over[color].saturating_add(1);
-            self.end_trouble(desk, color);
+            self.end_trouble(context, color);
         } else if ran_out && self.down[color].is_none() {
-            let period = |control: &TimeControl| (control.clone(), self.period(desk, control, color));
-            let known = desk.game.regulations.time_control.as_ref().map(period);
+            let period = |control: &TimeControl| (control.clone(), self.period(context, control, color));
+            let known = context.game.regulations.time_control.as_ref().map(period);
             let situation = fall(
-                desk,
+                context,
                 color,
                 known.as_ref().map(|(control, period)| (control, *period)),
                 true,
             );
-            self.open(desk, color, situation);
+            self.open(context, color, situation);
         }
     }
 
-    fn open(&mut self, desk: &mut Desk<'_>, color: Color, situation: Situation) {
-        let report = desk.report(situation.clone(), desk.now()).of(color);
-        let number = Some(desk.open(report));
+    fn open(&mut self, context: &mut Context<'_>, color: Color, situation: Situation) {
+        let report = context.report(situation.clone(), context.now()).of(color);
+        let number = Some(context.open(report));
         let situation = Some(situation);
         self.down[color] = Some(Fall { number, situation });
     }
 
     /// The next period has begun: the flag matters only if moves of the one before are known to be missing.
-    fn next_period(&mut self, desk: &mut Desk<'_>, color: Color, flag_shown: bool) {
-        let now = desk.now();
-        let completed = desk.game.completed()[color];
-        let control = desk.game.regulations.time_control.clone();
+    fn next_period(&mut self, context: &mut Context<'_>, color: Color, flag_shown: bool) {
+        let now = context.now();
+        let completed = context.game.completed()[color];
+        let control = context.game.regulations.time_control.clone();
         let ended = control.as_ref().map(|control| (control, self.over[color]));
         let required = ended.and_then(|(control, period)| control.required(period));
         let number = match self.down[color].take() {
             Some(down) => down.number,
             None => {
-                let situation = fall(desk, color, ended, false);
-                let report = desk.report(situation, now).of(color);
-                Some(desk.open(report))
+                let situation = fall(context, color, ended, false);
+                let report = context.report(situation, now).of(color);
+                Some(context.open(report))
             }
         };
         self.over[color] = self.over[color].saturating_add(1);
         self.of_past_period[color] = flag_shown;
         self.zero_since[color] = None;
-        self.end_trouble(desk, color);
+        self.end_trouble(context, color);
         if let Some(number) = number.filter(|_| required.is_none_or(|required| completed >= required)) {
-            desk.book.close(now, number, ClosedBy::Clock, IncidentEnd::Passed);
+            context
+                .book
+                .close(now, number, ClosedBy::Clock, IncidentEnd::Passed);
         }
         if let Some(both) = self.both.take() {
-            desk.book
+            context
+                .book
                 .close(now, both.number, ClosedBy::Clock, IncidentEnd::Passed);
             // The other flag may still be down.
             if self.down[!color].take().is_some() {
-                let period = |control: &TimeControl| self.period(desk, control, !color);
+                let period = |control: &TimeControl| self.period(context, control, !color);
                 let known = control.as_ref().map(|control| (control, period(control)));
-                let situation = fall(desk, !color, known, true);
-                self.open(desk, !color, situation);
+                let situation = fall(context, !color, known, true);
+                self.open(context, !color, situation);
             }
         }
     }
 
     /// What was said of a flag changes when the opponent's last move turns out to be an offence, or that has been dealt
     /// with.
-    fn follow_offences(&mut self, desk: &mut Desk<'_>) {
+    fn follow_offences(&mut self, context: &mut Context<'_>) {
         if let Some(Both {
             number,
             situation: Some(situation),
         }) = &mut self.both
             && let Situation::TwoFlags { broke, .. } = situation
-            && *broke != broken_by_either(desk)
+            && *broke != broken_by_either(context)
         {
-            *broke = broken_by_either(desk);
-            let report = desk.report(situation.clone(), desk.now());
-            desk.update(*number, report);
+            *broke = broken_by_either(context);
+            let report = context.report(situation.clone(), context.now());
+            context.update(*number, report);
         }
         for color in Color::ALL {
             let Some(Fall {
@@ -459,17 +466,17 @@ impl Times {
             let Situation::FlagFall { opponent_broke, .. } = situation else {
                 continue;
             };
-            let broken = desk.broken_by(!color);
+            let broken = context.broken_by(!color);
             if *opponent_broke != broken {
                 *opponent_broke = broken;
-                let report = desk.report(situation.clone(), desk.now()).of(color);
-                desk.update(*number, report);
+                let report = context.report(situation.clone(), context.now()).of(color);
+                context.update(*number, report);
             }
         }
     }
 
-    fn trouble(&mut self, desk: &mut Desk<'_>, color: Color, times: ByColor<u64>) {
-        let exempt = match &desk.game.regulations.time_control {
+    fn trouble(&mut self, context: &mut Context<'_>, color: Color, times: ByColor<u64>) {
+        let exempt = match &context.game.regulations.time_control {
             Some(control) => !control.keeps_writing(0),
             None => self
                 .increment
@@ -480,33 +487,33 @@ impl Times {
             return;
         }
         players[color] = true;
-        self.tell_trouble(desk, color, players);
+        self.report_trouble(context, color, players);
     }
 
     /// These players need not write now; `color` is the one for whom that has changed.
-    fn tell_trouble(&mut self, desk: &mut Desk<'_>, color: Color, players: ByColor<bool>) {
+    fn report_trouble(&mut self, context: &mut Context<'_>, color: Color, players: ByColor<bool>) {
         if let Some(before) = self.trouble.take() {
-            desk.supersede(before.number);
+            context.supersede(before.number);
         }
-        let report = desk
-            .report(Situation::TimeTrouble { players }, desk.now())
+        let report = context
+            .report(Situation::TimeTrouble { players }, context.now())
             .of(color);
-        let number = desk.open(report);
+        let number = context.open(report);
         self.trouble = Some(Trouble { number, players });
     }
 
     /// A player has the time of the next period and has to write again.
-    fn end_trouble(&mut self, desk: &mut Desk<'_>, color: Color) {
+    fn end_trouble(&mut self, context: &mut Context<'_>, color: Color) {
         let Some(mut trouble) = self.trouble.filter(|trouble| trouble.players[color]) else {
             return;
         };
         trouble.players[color] = false;
         if trouble.players[!color] {
-            self.tell_trouble(desk, !color, trouble.players);
+            self.report_trouble(context, !color, trouble.players);
         } else {
             self.trouble = None;
-            desk.book.close(
-                desk.game.now,
+            context.book.close(
+                context.game.now,
                 trouble.number,
                 ClosedBy::Clock,
                 IncidentEnd::Passed,
@@ -527,31 +534,38 @@ impl Fall {
 
 /// What to say of a flag that fell at the end of a period, if the time control is known. `at_zero`: the next period's
 /// time has not appeared.
-fn fall(desk: &Desk<'_>, color: Color, period: Option<(&TimeControl, u32)>, at_zero: bool) -> Situation {
+fn fall(
+    context: &Context<'_>,
+    color: Color,
+    period: Option<(&TimeControl, u32)>,
+    at_zero: bool,
+) -> Situation {
     let is_last = |(control, period): (&TimeControl, u32)| control.is_last(period);
     Situation::FlagFall {
-        completed: desk.game.completed()[color],
+        completed: context.game.completed()[color],
         required: period.and_then(|(control, period)| control.required(period)),
         last_period: at_zero && period.is_some_and(is_last),
-        opponent_can_mate: desk.opponent_can_mate(desk.game.last_legal(), color),
-        opponent_broke: desk.broken_by(!color),
+        opponent_can_mate: context.opponent_can_mate(context.game.last_legal(), color),
+        opponent_broke: context.broken_by(!color),
         next_period_missing: at_zero && !period.is_some_and(is_last),
     }
 }
 
 /// The player whose last move is an open offence, and what it broke.
-fn broken_by_either(desk: &Desk<'_>) -> Option<(Color, Broken)> {
+fn broken_by_either(context: &Context<'_>) -> Option<(Color, Broken)> {
     let broke = |player: Color| {
-        let broken = desk.broken_by(player).filter(|broken| broken.is_offence())?;
+        let broken = context.broken_by(player).filter(|broken| broken.is_offence())?;
         Some((player, broken))
     };
     Color::ALL.into_iter().find_map(broke)
 }
 
 /// Whether the player on move has taken their pawn off the seventh rank, or put it on the last one.
-fn promotes(desk: &Desk<'_>) -> bool {
-    let Some(tip) = desk.game.tip() else { return false };
+fn promotes(context: &Context<'_>) -> bool {
+    let Some(tip) = context.game.tip() else {
+        return false;
+    };
     let seventh = tip.turn().fold_wb(Rank::Seventh, Rank::Second);
     let pawns = tip.board().by_piece(Role::Pawn.of(tip.turn())) & Bitboard::from(seventh);
-    (pawns & desk.differs()).any()
+    (pawns & context.differs()).any()
 }

@@ -4,8 +4,8 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor, Square};
 
 use super::book::{Number, Report, ResumedIncident};
-use super::moves::Moves;
-use super::{Desk, News};
+use super::moves::IrregularMoves;
+use super::{Context, News};
 use crate::acts::{How, Touched};
 use crate::events::{ClosedBy, CompletedBy, CorrectionReason, IncidentEnd};
 use crate::laws::{Situation, Touch};
@@ -17,7 +17,7 @@ pub(super) struct Touches {
     held: Vec<Held>,
     open: Vec<(Number, u32)>,
     /// What was reported in this game: the ply, and where the piece came from.
-    told: Vec<(u32, Square)>,
+    reported: Vec<(u32, Square)>,
     pressed_at: ByColor<Option<Timestamp>>,
     /// Nothing before this counts.
     from: Timestamp,
@@ -37,7 +37,7 @@ impl Default for Touches {
         Self {
             held: Vec::new(),
             open: Vec::new(),
-            told: Vec::new(),
+            reported: Vec::new(),
             pressed_at: ByColor::default(),
             from: Timestamp::from_micros(0),
             wake: None,
@@ -54,11 +54,17 @@ impl Touches {
         self.wake
     }
 
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News, moves: &Moves, displaced: Bitboard) {
+    pub(super) fn handle(
+        &mut self,
+        context: &mut Context<'_>,
+        news: &News,
+        moves: &IrregularMoves,
+        displaced: Bitboard,
+    ) {
         match news {
             News::Completed(ply, CompletedBy::Press) => {
-                if let Some(entry) = desk.game.entry(*ply) {
-                    self.pressed_at[entry.ply.color] = Some(desk.now());
+                if let Some(entry) = context.game.entry(*ply) {
+                    self.pressed_at[entry.ply.color] = Some(context.now());
                 }
             }
             News::Played(ply, corrected) => {
@@ -66,84 +72,86 @@ impl Touches {
                 if *corrected {
                     self.held.retain(|held| held.ply < *ply);
                 }
-                self.close_answered(desk, *ply);
-                self.played(desk, *ply, moves);
+                self.close_answered(context, *ply);
+                self.played(context, *ply, moves);
             }
             News::Retracted(ply, reason, gone) => {
                 self.held.retain(|held| held.ply < *ply);
                 // A move that is taken back after the press is taken back with the opponent's or the arbiter's leave.
                 let free = gone.iter().all(|entry| entry.completed.is_none());
                 if !free || !matches!(reason, CorrectionReason::Takeback | CorrectionReason::MovedOn) {
-                    self.from = desk.now();
+                    self.from = context.now();
                 }
             }
             // What was lifted until then had slid.
-            News::Steadied => self.from = desk.now(),
+            News::Steadied => self.from = context.now(),
             News::Started | News::Over | News::Away => {
                 self.held.clear();
-                self.told.clear();
+                self.reported.clear();
                 self.pressed_at = ByColor::default();
             }
             _ => {}
         }
         // Lifting pieces to put something right is not touching them. What only looks irregular for a moment is left alone.
-        if moves.open_squares().any() || displaced.any() || !desk.sees_play() {
-            self.from = desk.now();
+        if moves.open_squares().any() || displaced.any() || !context.sees_play() {
+            self.from = context.now();
         }
-        self.report_held(desk);
+        self.report_held(context);
     }
 
     /// The opponent has moved: it is too late to complain.
-    fn close_answered(&mut self, desk: &mut Desk<'_>, ply: u32) {
-        let now = desk.now();
+    fn close_answered(&mut self, context: &mut Context<'_>, ply: u32) {
+        let now = context.now();
         for (number, of) in core::mem::take(&mut self.open) {
             if of < ply {
-                desk.book.close(now, number, ClosedBy::Laws, IncidentEnd::Passed);
+                context
+                    .book
+                    .close(now, number, ClosedBy::Laws, IncidentEnd::Passed);
             } else {
                 self.open.push((number, of));
             }
         }
     }
 
-    fn played(&mut self, desk: &mut Desk<'_>, ply: u32, moves: &Moves) {
-        if !desk.sees_play() || moves.concerns(ply) {
+    fn played(&mut self, context: &mut Context<'_>, ply: u32, moves: &IrregularMoves) {
+        if !context.sees_play() || moves.concerns(ply) {
             return;
         }
-        let (Some(entry), Some(turn)) = (desk.game.entry(ply), desk.turn(ply, Some(self.from))) else {
+        let (Some(entry), Some(turn)) = (context.game.entry(ply), context.turn(ply, Some(self.from))) else {
             return;
         };
         if entry.ply.played.is_none() {
             return;
         }
-        let (now, opponent) = (desk.now(), !entry.ply.color);
+        let (now, opponent) = (context.now(), !entry.ply.color);
         let pressed = self.pressed_at[opponent];
         let adjusted = pressed.map(|pressed| turn.adjusted(now, pressed));
         let touched = turn.touched(now).into_iter();
-        let fresh = touched.filter(|touched| !self.told.contains(&(ply, touched.origin)));
+        let fresh = touched.filter(|touched| !self.reported.contains(&(ply, touched.origin)));
         self.held
-            .extend(fresh.filter_map(|touched| held(desk, ply, touched)));
+            .extend(fresh.filter_map(|touched| held(context, ply, touched)));
         for (square, from) in adjusted.into_iter().flatten() {
-            let report = desk
+            let report = context
                 .report(Situation::AdjustedOffTurn { square }, from)
                 .of(opponent)
                 .at_ply(ply)
                 .on(square);
-            desk.open_and_close(report, IncidentEnd::Passed);
+            context.open_and_close(report, IncidentEnd::Passed);
         }
     }
 
-    fn report_held(&mut self, desk: &mut Desk<'_>) {
-        let now = desk.now();
+    fn report_held(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
         let mut later = Vec::new();
         for held in core::mem::take(&mut self.held) {
             if held.due > now {
                 later.push(held);
-            } else if is_steady(desk, &held) && desk.game.entry(held.ply).is_some() {
-                let number = desk.open(held.report);
+            } else if is_steady(context, &held) && context.game.entry(held.ply).is_some() {
+                let number = context.open(held.report);
                 self.open.push((number, held.ply));
-                self.told.push((held.ply, held.square));
-                if desk.game.due() > held.ply + 1 {
-                    self.close_answered(desk, held.ply + 1);
+                self.reported.push((held.ply, held.square));
+                if context.game.due() > held.ply + 1 {
+                    self.close_answered(context, held.ply + 1);
                 }
             }
         }
@@ -153,13 +161,15 @@ impl Touches {
 }
 
 /// Whether the square that a piece came from is not at fault.
-fn is_steady(desk: &Desk<'_>, held: &Held) -> bool {
-    desk.acts.is_steady(held.square, held.report.from, desk.set_aside)
+fn is_steady(context: &Context<'_>, held: &Held) -> bool {
+    context
+        .acts
+        .is_steady(held.square, held.report.from, context.set_aside)
 }
 
 /// What to report of a piece that was touched before that ply, once its square has shown that it is not at fault.
-fn held(desk: &Desk<'_>, ply: u32, touched: Touched) -> Option<Held> {
-    let (entry, before) = (desk.game.entry(ply)?, desk.game.before(ply)?);
+fn held(context: &Context<'_>, ply: u32, touched: Touched) -> Option<Held> {
+    let (entry, before) = (context.game.entry(ply)?, context.game.before(ply)?);
     let origin = touched.origin;
     let (touch, square, due) = match touched.how {
         How::PutBack => (Touch::Own { square: origin }, origin, due_with(before, origin)),
@@ -177,7 +187,7 @@ fn held(desk: &Desk<'_>, ply: u32, touched: Touched) -> Option<Held> {
         due,
         played: entry.ply.san.clone().or(uci)?,
     };
-    let mut report = desk
+    let mut report = context
         .report(situation, touched.from)
         .of(entry.ply.color)
         .at_ply(ply)
@@ -187,7 +197,7 @@ fn held(desk: &Desk<'_>, ply: u32, touched: Touched) -> Option<Held> {
         report,
         ply,
         square: origin,
-        due: desk.acts.judged_at(desk.now()),
+        due: context.acts.judged_at(context.now()),
     })
 }
 

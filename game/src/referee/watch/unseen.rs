@@ -4,7 +4,7 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Piece, Square};
 
 use super::book::{Number, ResumedIncident};
-use super::{Desk, News};
+use super::{Context, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 
@@ -32,21 +32,23 @@ impl Unseen {
         self.wake
     }
 
-    pub(super) fn handle(&mut self, desk: &mut Desk<'_>, news: &News) {
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
         self.wake = None;
-        if !desk.acts.is_whole() {
+        if !context.acts.is_whole() {
             return;
         }
-        let (now, unseen) = (desk.now(), desk.acts.unseen());
-        let read = |square: Square| desk.acts.piece_at(square).is_some() && !unseen.contains(square);
+        let (now, unseen) = (context.now(), context.acts.unseen());
+        let read = |square: Square| context.acts.piece_at(square).is_some() && !unseen.contains(square);
         for (number, _) in self.open.extract_if(.., |(_, square)| read(*square)) {
-            desk.book
+            context
+                .book
                 .close(now, number, ClosedBy::Board, IncidentEnd::Restored);
         }
         if matches!(news, News::Started) {
             // What is wrong with a square on which nothing stands shows again in the next game.
             for (number, _) in self.open.extract_if(.., |(_, square)| !unseen.contains(*square)) {
-                desk.book
+                context
+                    .book
                     .close(now, number, ClosedBy::Laws, IncidentEnd::GameOver);
             }
         }
@@ -60,22 +62,22 @@ impl Unseen {
             _ => now,
         };
         self.since = Some((fresh, since));
-        let playing = desk.game.begun || desk.game.clock.running;
+        let playing = context.game.begun || context.game.clock.running;
         // Before play, the piece may still be on its way to its square.
-        let due = since + desk.acts.model().put_right;
+        let due = since + context.acts.model().put_right;
         if now < due && !playing {
             self.wake = Some(due);
             return;
         }
         for square in fresh {
-            let piece = desk.acts.piece_at(square);
-            self.open(desk, square, piece, since, playing);
+            let piece = context.acts.piece_at(square);
+            self.open(context, square, piece, since, playing);
         }
     }
 
     fn open(
         &mut self,
-        desk: &mut Desk<'_>,
+        context: &mut Context<'_>,
         square: Square,
         piece: Option<Piece>,
         from: Timestamp,
@@ -87,10 +89,10 @@ impl Unseen {
             piece,
             playing,
         };
-        let report = desk
+        let report = context
             .report(situation, from)
-            .at_ply(if playing { desk.game.due() } else { 0 });
-        let number = desk.open(report.on(square));
+            .at_ply(if playing { context.game.due() } else { 0 });
+        let number = context.open(report.on(square));
         self.open.push((number, square));
     }
 }

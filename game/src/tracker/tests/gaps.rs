@@ -9,7 +9,7 @@ use shakmaty::{CastlingMode, Square};
 
 use super::memory::goes_unheard;
 use super::{START, World, castling, wire};
-use crate::events::{Doubt, Evidence, Ply};
+use crate::events::{DoubtfulPlies, Evidence, Ply};
 use crate::model::Model;
 use crate::position::{State, Variant};
 use crate::tracker::Start;
@@ -313,7 +313,7 @@ fn a_game_is_resumed_from_the_journal() {
 fn resumed_in_doubt() -> World {
     let mut world = World::new(START);
     let (start, [e4, e5]) = journaled(&world, ["e2e4", "e7e5"]);
-    let doubt = Doubt {
+    let doubt = DoubtfulPlies {
         from: world.now,
         first: 2,
         last: 2,

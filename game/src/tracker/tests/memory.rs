@@ -7,10 +7,10 @@ use shakmaty::CastlingMode;
 use super::gaps::{elements, journaled};
 use super::polled::found;
 use super::{START, World, wire};
-use crate::events::Doubt;
+use crate::events::DoubtfulPlies;
 use crate::position::State;
 use crate::tracker::memory;
-use crate::tracker::node::Standing;
+use crate::tracker::node::PlyStatus;
 
 /// Black's reply was announced but not confirmed when the daemon was stopped; the memory shows that it stood.
 #[test]
@@ -132,9 +132,9 @@ fn a_piece_that_is_reported_late_may_have_come_just_now() {
         let tree = &world.tracker.line.as_ref().expect("a line").tree;
         tree.node(tree.tip()).standing
     };
-    assert_eq!(tip(&world), Standing::Announced);
+    assert_eq!(tip(&world), PlyStatus::Announced);
     world.wait(3000);
-    assert_eq!(tip(&world), Standing::Confirmed);
+    assert_eq!(tip(&world), PlyStatus::Confirmed);
 }
 
 /// A board that shows a position which an arbiter has given.
@@ -188,7 +188,7 @@ fn a_reconstructed_line_does_not_stay_where_another_fits_as_well() {
     let mut world = World::new(START);
     let plies = ["g2g4", "h7h6", "h2h3", "b7b5", "c2c4", "g8f6"];
     let (start, plies) = journaled(&world, plies);
-    let doubt = Doubt {
+    let doubt = DoubtfulPlies {
         from: world.now,
         first: 2,
         last: 6,

@@ -196,9 +196,9 @@ fn a_line_on_which_nobody_answers_is_given_up() {
         world.bus.detach(world.now, address);
     }
     world.run(60 * SECOND);
-    let last = &world.tape.last().unwrap().1;
+    let last = &world.recording.last().unwrap().1;
     assert!(
-        matches!(last, super::world::Taped::Closed(reason) if reason.contains("30 s")),
+        matches!(last, super::world::RecordedInput::Closed(reason) if reason.contains("30 s")),
         "{last:?}"
     );
     assert_eq!(world.count(1, closed), 1);
@@ -346,12 +346,12 @@ fn a_replay_observes_what_was_observed_live_however_it_is_cut() {
     assert_eq!(world.replayed(), world.observed);
 
     let single: Vec<_> = world
-        .tape
+        .recording
         .iter()
-        .flat_map(|(at, taped)| match taped {
-            super::world::Taped::Inbound(bytes) => bytes
+        .flat_map(|(at, recorded)| match recorded {
+            super::world::RecordedInput::Inbound(bytes) => bytes
                 .iter()
-                .map(|byte| (*at, super::world::Taped::Inbound(vec![*byte])))
+                .map(|byte| (*at, super::world::RecordedInput::Inbound(vec![*byte])))
                 .collect(),
             other => vec![(*at, other.clone())],
         })

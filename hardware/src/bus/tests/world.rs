@@ -44,7 +44,7 @@ fn board_that_needs(now: Timestamp, number: u16, response: Duration) -> Emulated
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Taped {
+pub(super) enum RecordedInput {
     Opened,
     Closed(String),
     Inbound(Vec<u8>),
@@ -56,7 +56,7 @@ pub(super) struct World {
     pub(super) bus: EmulatedBus,
     pub(super) line: BusLine,
     pub(super) observed: Vec<(BusAddress, Observed)>,
-    pub(super) tape: Vec<(Timestamp, Taped)>,
+    pub(super) recording: Vec<(Timestamp, RecordedInput)>,
     /// How many of a thousand portions find the host busy with something else.
     pub(super) stalls: u16,
     stalled_until: Timestamp,
@@ -102,7 +102,7 @@ impl World {
             bus,
             line: BusLine::polling(polled),
             observed: Vec::new(),
-            tape: Vec::new(),
+            recording: Vec::new(),
             stalls: 0,
             stalled_until: START,
             late: VecDeque::new(),
@@ -117,12 +117,13 @@ impl World {
 
     pub(super) fn open(&mut self) {
         self.line.handle_opened(self.now);
-        self.tape.push((self.now, Taped::Opened));
+        self.recording.push((self.now, RecordedInput::Opened));
     }
 
     pub(super) fn close(&mut self, reason: &str) {
         self.line.handle_closed(self.now, reason);
-        self.tape.push((self.now, Taped::Closed(reason.to_owned())));
+        self.recording
+            .push((self.now, RecordedInput::Closed(reason.to_owned())));
     }
 
     pub(super) fn set(&mut self, number: u16, at: u8, contents: Contents) {
@@ -134,7 +135,8 @@ impl World {
     /// Bytes that the boards did not send.
     pub(super) fn noise(&mut self, bytes: &[u8]) {
         self.line.handle_bytes(self.now, bytes);
-        self.tape.push((self.now, Taped::Inbound(bytes.to_vec())));
+        self.recording
+            .push((self.now, RecordedInput::Inbound(bytes.to_vec())));
     }
 
     pub(super) fn run(&mut self, time: Duration) {
@@ -145,7 +147,7 @@ impl World {
                 self.check(&bytes);
                 self.bus.handle_bytes(self.now, &bytes);
                 self.line.handle_sent(self.now, &bytes);
-                self.tape.push((self.now, Taped::Outbound(bytes)));
+                self.recording.push((self.now, RecordedInput::Outbound(bytes)));
             }
             self.observed
                 .extend(std::iter::from_fn(|| self.line.poll_observation()));
@@ -172,7 +174,7 @@ impl World {
             }
             while let Some((at, bytes)) = self.late.pop_front_if(|(at, _)| *at <= self.now) {
                 self.line.handle_bytes(at, &bytes);
-                self.tape.push((at, Taped::Inbound(bytes)));
+                self.recording.push((at, RecordedInput::Inbound(bytes)));
             }
             if wake.is_some_and(|wake| wake <= self.now) {
                 self.wakes += 1;
@@ -230,20 +232,20 @@ impl World {
         reported
     }
 
-    /// What a line that only listens observes of the tape.
+    /// What a line that only listens observes of the recording.
     pub(super) fn replayed(&self) -> Vec<(BusAddress, Observed)> {
-        replay(&self.tape)
+        replay(&self.recording)
     }
 }
 
-pub(super) fn replay(tape: &[(Timestamp, Taped)]) -> Vec<(BusAddress, Observed)> {
+pub(super) fn replay(recording: &[(Timestamp, RecordedInput)]) -> Vec<(BusAddress, Observed)> {
     let mut line = BusLine::new();
-    for (at, taped) in tape {
-        match taped {
-            Taped::Opened => line.handle_opened(*at),
-            Taped::Closed(reason) => line.handle_closed(*at, reason),
-            Taped::Inbound(bytes) => line.handle_bytes(*at, bytes),
-            Taped::Outbound(bytes) => line.handle_sent(*at, bytes),
+    for (at, recorded) in recording {
+        match recorded {
+            RecordedInput::Opened => line.handle_opened(*at),
+            RecordedInput::Closed(reason) => line.handle_closed(*at, reason),
+            RecordedInput::Inbound(bytes) => line.handle_bytes(*at, bytes),
+            RecordedInput::Outbound(bytes) => line.handle_sent(*at, bytes),
         }
         assert_eq!((line.poll_transmit(*at), line.poll_deadline()), (None, None));
     }

@@ -194,7 +194,7 @@ async fn the_reason_fits_the_kind_of_line() {
         reason(&port, Errno::NOMEM),
         "the port failed: Cannot allocate memory (os error 12)"
     );
-    port.kind = Line::Bluetooth;
+    port.kind = DeviceKind::Bluetooth;
     assert_eq!(reason(&port, Errno::HOSTDOWN), "Bluetooth link lost");
-    port.kind = Line::PseudoTerminal;
+    port.kind = DeviceKind::PseudoTerminal;
 }

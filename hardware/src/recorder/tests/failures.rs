@@ -208,9 +208,9 @@ fn a_disk_that_fills_up_and_is_emptied_goes_on_in_the_same_file() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder(&folder);
     let file = File::from(std::os::fd::OwnedFd::from(write));
-    let port = Port {
+    let port = RecordedPort {
         file: Some(DayFile::begin("2026-11-21", "pipe".into(), file, 0).unwrap()),
-        ..Port::default()
+        ..RecordedPort::default()
     };
     recorder.ports.insert("ttyUSB0".to_owned(), port);
     recorder.single(NOON, Content::Opened);

@@ -63,7 +63,7 @@ fn config(directory: &TempDir) -> Config {
 /// Starts as the daemon does.
 fn started(config: &Config, now: Timestamp) -> Started {
     let storage = Storage::default();
-    let surroundings = Surroundings {
+    let surroundings = StartContext {
         zone: &TimeZone::UTC,
         storage: &storage,
         abandoned: &AtomicBool::new(false),

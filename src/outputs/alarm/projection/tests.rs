@@ -57,8 +57,8 @@ fn closed(seq: u64, incident: u64) -> Event {
 /// What is told at a moment, which is noted.
 fn told(alarms: &mut Alarms, now: Timestamp) -> Vec<String> {
     let changes = alarms.changes(now);
-    let text = |change: &Change| {
-        let sign = if matches!(change, Change::Raised(..)) {
+    let text = |change: &AlarmChange| {
+        let sign = if matches!(change, AlarmChange::Raised(..)) {
             '+'
         } else {
             '-'
@@ -142,7 +142,7 @@ fn only_what_is_chosen_is_told() {
         },
     ));
     let changes = alarms.changes(at(1));
-    let [Change::Raised(key, alarm)] = &changes[..] else {
+    let [AlarmChange::Raised(key, alarm)] = &changes[..] else {
         panic!("{changes:?}")
     };
     assert_eq!(

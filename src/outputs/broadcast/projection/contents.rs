@@ -22,7 +22,7 @@ impl Broadcast {
             }
         };
         wall::Contents {
-            event: wall::About {
+            event: wall::EventInfo {
                 name: self.name(),
                 site: self.site(),
                 delay_ms: u64::try_from(self.delay.as_millis()).unwrap_or(u64::MAX),

@@ -7,7 +7,7 @@ use kiebitz_hardware::Timestamp;
 
 /// A game with what its record does not have.
 #[derive(Debug)]
-pub(in crate::outputs) struct Shown {
+pub(in crate::outputs) struct ShownGame {
     pub(in crate::outputs) record: GameRecord,
     /// Its round and table.
     pub(in crate::outputs) paired: PairedGame,
@@ -17,7 +17,7 @@ pub(in crate::outputs) struct Shown {
     pub(in crate::outputs) first_move: Option<Timestamp>,
 }
 
-impl Shown {
+impl ShownGame {
     pub(in crate::outputs) fn begin(event: &Event, serial: Option<String>) -> Option<Self> {
         Some(Self {
             record: GameRecord::from_started(event)?,
@@ -43,7 +43,7 @@ impl Shown {
     }
 }
 
-impl AsRef<PairedGame> for Shown {
+impl AsRef<PairedGame> for ShownGame {
     fn as_ref(&self) -> &PairedGame {
         &self.paired
     }

@@ -16,19 +16,19 @@ use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kiebitz_game::events::pairing::{Entered, TableResults};
+use kiebitz_game::events::pairing::{EnteredResult, TableResults};
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::events::{EndReason, Event, EventKind};
 use kiebitz_game::laws::{DrawnStart, Regulations, TimeControl};
 use kiebitz_hardware::Timestamp;
 
-use super::files::{File, Files};
+use super::files::{Files, PublishedFile};
 use super::page;
-use crate::clock::ClockPicture;
+use crate::clock::ClockView;
 use crate::outputs::pgn;
 use crate::outputs::shared::delayed::{Delayed, Due};
 use crate::tournament::{Round, Tournament};
-use game::Shown;
+use game::ShownGame;
 use rounds::Slot;
 
 /// What is known of the event beside its pairings, by the configuration.
@@ -49,9 +49,9 @@ pub(crate) struct Broadcast {
     tournament: Arc<Tournament>,
     /// The daemon takes up its games after a restart, and watches boards after that.
     restarts: bool,
-    boards: BTreeMap<String, Board>,
+    boards: BTreeMap<String, BroadcastBoard>,
     /// All games, by their ids.
-    games: BTreeMap<String, Shown>,
+    games: BTreeMap<String, ShownGame>,
     /// The results that arbiters entered for pairings without a game.
     results: TableResults,
     files: Files,
@@ -62,13 +62,13 @@ pub(crate) struct Broadcast {
     /// All of them have.
     all_changed: bool,
     /// Games as they were last written, by round and table: most of them have not changed.
-    written: BTreeMap<(u32, u32), Written>,
+    written: BTreeMap<(u32, u32), WrittenGame>,
 }
 
 /// A game as it was written.
 #[derive(Debug)]
-struct Written {
-    stamp: Stamp,
+struct WrittenGame {
+    stamp: GameStamp,
     pgn: Option<Arc<[u8]>>,
     json: Option<Arc<[u8]>>,
     /// As the page has it, and its moves.
@@ -78,20 +78,20 @@ struct Written {
 
 /// What it was written from, beside the event's own data.
 #[derive(Debug, PartialEq, Eq)]
-struct Stamp {
+struct GameStamp {
     /// The game, and how often it has changed.
     game: Option<(String, u64)>,
     /// The result of a table without a game.
-    entered: Option<Entered>,
-    clock: Option<(ClockPicture, Timestamp)>,
+    entered: Option<EnteredResult>,
+    clock: Option<(ClockView, Timestamp)>,
 }
 
 /// A board, with what is held of it.
 #[derive(Debug)]
-struct Board {
+struct BroadcastBoard {
     delayed: Delayed,
     serial: Option<String>,
-    clock: Option<ClockPicture>,
+    clock: Option<ClockView>,
     /// The game on it, as far as it is due.
     game: Option<String>,
 }
@@ -167,7 +167,7 @@ impl Broadcast {
     }
 
     /// Takes in what the clock beside a board shows at `now`.
-    pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockPicture) {
+    pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockView) {
         self.board(board).delayed.take_clock(now, clock);
     }
 
@@ -177,14 +177,16 @@ impl Broadcast {
         self.advance(now);
     }
 
-    fn board(&mut self, name: &str) -> &mut Board {
+    fn board(&mut self, name: &str) -> &mut BroadcastBoard {
         let delay = self.delay;
-        self.boards.entry(name.to_owned()).or_insert_with(|| Board {
-            delayed: Delayed::by(delay),
-            serial: None,
-            clock: None,
-            game: None,
-        })
+        self.boards
+            .entry(name.to_owned())
+            .or_insert_with(|| BroadcastBoard {
+                delayed: Delayed::by(delay),
+                serial: None,
+                clock: None,
+                game: None,
+            })
     }
 
     /// The computer's clock was set forward by `by`: what is held waits as long as it would have.
@@ -201,7 +203,7 @@ impl Broadcast {
                 match due {
                     Due::Event(event) | Due::Earlier(event) => {
                         self.changed.extend(self.results.apply(&event));
-                        if let Some(begun) = Shown::begin(&event, board.serial.clone()) {
+                        if let Some(begun) = ShownGame::begin(&event, board.serial.clone()) {
                             board.game = Some(begun.record.game.clone());
                             self.games.insert(begun.record.game.clone(), begun);
                         }
@@ -248,9 +250,9 @@ impl Broadcast {
             }
         }
         let summary = serde_json::to_vec(&self.summary(&rounds)).unwrap_or_default();
-        files.insert("tournament.json".into(), File::new(summary));
+        files.insert("tournament.json".into(), PublishedFile::new(summary));
         let contents = serde_json::to_vec(&self.contents(&rounds)).unwrap_or_default();
-        files.insert("wall.json".into(), File::new(contents));
+        files.insert("wall.json".into(), PublishedFile::new(contents));
         self.files = files;
         self.written = written;
         self.changed.clear();
@@ -285,11 +287,11 @@ impl Broadcast {
         folder: &str,
         slots: &[Slot<'_>],
         files: &mut Files,
-        written: &mut BTreeMap<(u32, u32), Written>,
+        written: &mut BTreeMap<(u32, u32), WrittenGame>,
     ) {
         let mut games = Vec::new();
         let mut put = |name: &str, content: Arc<[u8]>| {
-            files.insert(format!("{folder}{name}").into(), File { content });
+            files.insert(format!("{folder}{name}").into(), PublishedFile { content });
         };
         for (nth, slot) in (1..).zip(slots) {
             let entry = written.remove(&(slot.round, slot.table));
@@ -339,9 +341,9 @@ impl Broadcast {
     }
 
     /// Writes a game, unless it stands as it was written before.
-    fn write(&self, slot: &Slot<'_>, before: Option<Written>) -> Written {
+    fn write(&self, slot: &Slot<'_>, before: Option<WrittenGame>) -> WrittenGame {
         let clock = slot.game.and_then(|game| self.clock_of(game));
-        let stamp = Stamp {
+        let stamp = GameStamp {
             game: slot
                 .game
                 .map(|game| (game.record.game.clone(), game.record.revision)),
@@ -358,7 +360,7 @@ impl Broadcast {
             .map(|game| tree::game(game, clock).to_string().into_bytes().into());
         let drawn = self.unplayed_start();
         let start = pgn.is_some().then(|| drawn.as_deref().unwrap_or(pgn::STANDARD));
-        Written {
+        WrittenGame {
             stamp,
             card: wall::card(slot, start, clock),
             moves: slot.game.map(|game| wall::moves(&game.record).into()),
@@ -445,7 +447,7 @@ impl Broadcast {
     }
 
     /// What the clock of a game shows, and when it did for those who see it with the delay.
-    pub(in crate::outputs) fn clock_of(&self, game: &Shown) -> Option<(ClockPicture, Timestamp)> {
+    pub(in crate::outputs) fn clock_of(&self, game: &ShownGame) -> Option<(ClockView, Timestamp)> {
         let board = self.boards.get(&game.record.board)?;
         let clock = board
             .clock
@@ -455,7 +457,7 @@ impl Broadcast {
 }
 
 /// The round that a game counts for.
-fn round_of(game: &Shown) -> Option<u32> {
+fn round_of(game: &ShownGame) -> Option<u32> {
     Some(game.place().0.unwrap_or(1))
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use kiebitz_game::events::pairing::{Entered, TableResults, counting};
+use kiebitz_game::events::pairing::{EnteredResult, TableResults, counting};
 use kiebitz_game::events::{EndReason, GameResult, Players};
 use kiebitz_hardware::Timestamp;
 
-use super::game::Shown;
+use super::game::ShownGame;
 use crate::tournament::{Pairing, Tournament, table_of};
 
 /// One game of a round, at its table: paired, played, or both.
@@ -16,9 +16,9 @@ pub(in crate::outputs) struct Slot<'s> {
     pub(in crate::outputs) round: u32,
     pub(in crate::outputs) table: u32,
     pub(in crate::outputs) pairing: Option<&'s Pairing>,
-    pub(in crate::outputs) game: Option<&'s Shown>,
+    pub(in crate::outputs) game: Option<&'s ShownGame>,
     /// The result that an arbiter entered for the pairing while no board had a game of it.
-    pub(in crate::outputs) entered: Option<&'s Entered>,
+    pub(in crate::outputs) entered: Option<&'s EnteredResult>,
 }
 
 impl Slot<'_> {
@@ -59,7 +59,7 @@ impl Slot<'_> {
 /// the times at which rounds begin, else the first, which has the last game of each board.
 pub(in crate::outputs) fn rounds<'s>(
     tournament: &'s Tournament,
-    games: impl IntoIterator<Item = &'s Shown>,
+    games: impl IntoIterator<Item = &'s ShownGame>,
     entered: &'s TableResults,
 ) -> BTreeMap<u32, Vec<Slot<'s>>> {
     let mut slots: BTreeMap<(u32, u32), Slot<'s>> = BTreeMap::new();
@@ -76,9 +76,9 @@ pub(in crate::outputs) fn rounds<'s>(
             }
         }
     }
-    let games: Vec<&Shown> = games.into_iter().collect();
+    let games: Vec<&ShownGame> = games.into_iter().collect();
     let free = tournament.rounds.is_empty().then(|| free_tables(&games));
-    let mut played: BTreeMap<(u32, u32), Vec<&Shown>> = BTreeMap::new();
+    let mut played: BTreeMap<(u32, u32), Vec<&ShownGame>> = BTreeMap::new();
     for game in games {
         let place = match (game.place(), &free) {
             ((Some(round), Some(table)), _) => (round, table),
@@ -112,7 +112,7 @@ pub(in crate::outputs) fn rounds<'s>(
 
 /// The tables of boards that nobody is paired on: the numbers at the end of their names. Boards without one, or with one
 /// that another board has, come after those, in the order in which they were first played on.
-fn free_tables<'s>(games: &[&'s Shown]) -> BTreeMap<&'s str, u32> {
+fn free_tables<'s>(games: &[&'s ShownGame]) -> BTreeMap<&'s str, u32> {
     let mut boards: BTreeMap<&str, Timestamp> = BTreeMap::new();
     for game in games {
         let first = boards.entry(&game.record.board).or_insert(game.record.started);
@@ -136,10 +136,10 @@ fn free_tables<'s>(games: &[&'s Shown]) -> BTreeMap<&'s str, u32> {
 }
 
 /// The last game, unless it was broken off before its first move.
-fn last(mut games: Vec<&Shown>) -> Option<&Shown> {
+fn last(mut games: Vec<&ShownGame>) -> Option<&ShownGame> {
     games.sort_by_key(|game| game.record.started);
     let is_nothing =
-        |game: &Shown| game.record.reason == Some(EndReason::Void) && game.record.moves.is_empty();
+        |game: &ShownGame| game.record.reason == Some(EndReason::Void) && game.record.moves.is_empty();
     let played = games.iter().rfind(|game| !is_nothing(game));
     played.or_else(|| games.last()).copied()
 }

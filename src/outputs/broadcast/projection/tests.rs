@@ -34,7 +34,7 @@ fn pairing(table: u32, white: &str, black: Option<&str>) -> Pairing {
         white: Some(player(white, 100 + table)),
         black: black.map(|name| player(name, 200 + table)),
         result: None,
-        place: crate::tournament::Place::default(),
+        place: crate::tournament::FilePosition::default(),
     }
 }
 
@@ -181,7 +181,7 @@ fn a_game_is_written_as_relays_read_it() {
             made(2, 20, 2, "c7c5", "c5"),
         ],
     );
-    let reading = ClockPicture {
+    let reading = ClockView {
         white_ms: Some(5_395_000),
         black_ms: Some(5_391_200),
         running: Some(Color::Black),

@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use shakmaty::Color;
 
-use super::game::Shown;
+use super::game::ShownGame;
 use super::rounds::Slot;
-use crate::clock::{ClockPicture, taken_seconds};
+use crate::clock::{ClockView, taken_seconds};
 use crate::outputs::pgn;
 
 /// `tournament.json`.
@@ -82,7 +82,7 @@ pub(in crate::outputs) fn player(players: Option<&Players>, color: Color) -> Val
 }
 
 /// `round-N/game-M.json`. `ahead` is how much later than they were read those who read this see the clocks.
-pub(in crate::outputs) fn game(shown: &Shown, clock: Option<(ClockPicture, Timestamp)>) -> Value {
+pub(in crate::outputs) fn game(shown: &ShownGame, clock: Option<(ClockView, Timestamp)>) -> Value {
     let record = &shown.record;
     let moves: Vec<String> = pgn::regular_moves(record).iter().map(played).collect();
     let number = match record.variant {
@@ -118,7 +118,7 @@ fn played(entry: &kiebitz_game::events::record::MoveRecord) -> String {
     text
 }
 
-pub(in crate::outputs) fn clock_of(clock: ClockPicture, since: Timestamp) -> Option<Value> {
+pub(in crate::outputs) fn clock_of(clock: ClockView, since: Timestamp) -> Option<Value> {
     let (white, black) = (clock.white_ms?, clock.black_ms?);
     Some(json!({
         "white": white / 1000,

@@ -10,13 +10,13 @@ use shakmaty::Color;
 
 use super::rounds::Slot;
 use super::tree::millis;
-use crate::clock::ClockPicture;
+use crate::clock::ClockView;
 use crate::outputs::pgn;
 
 /// `wall.json`.
 #[derive(Debug, Serialize)]
 pub(super) struct Contents<'c> {
-    pub(super) event: About<'c>,
+    pub(super) event: EventInfo<'c>,
     pub(super) rounds: Vec<RoundLine<'c>>,
     /// The round that people want to see first.
     pub(super) current: Option<u32>,
@@ -24,7 +24,7 @@ pub(super) struct Contents<'c> {
 
 /// The event.
 #[derive(Debug, Serialize)]
-pub(super) struct About<'c> {
+pub(super) struct EventInfo<'c> {
     pub(super) name: Option<&'c str>,
     pub(super) site: Option<&'c str>,
     /// How much later than they happened moves are seen.
@@ -73,19 +73,19 @@ pub(super) struct Match {
 #[derive(Debug, Serialize)]
 struct Card<'c> {
     table: u32,
-    white: Player<'c>,
-    black: Player<'c>,
+    white: WallPlayer<'c>,
+    black: WallPlayer<'c>,
     /// The pieces; `None`: nobody may know the position yet.
     placement: Option<&'c str>,
     last: Option<Last<'c>>,
-    clock: Option<Times>,
+    clock: Option<WallTimes>,
     live: bool,
     result: GameResult,
     reason: Option<EndReason>,
 }
 
 #[derive(Debug, Serialize)]
-struct Player<'c> {
+struct WallPlayer<'c> {
     name: Option<&'c str>,
     title: Option<&'c str>,
     rating: Option<u16>,
@@ -107,7 +107,7 @@ struct Last<'c> {
 
 /// What the clock shows, in milliseconds.
 #[derive(Debug, Serialize)]
-struct Times {
+struct WallTimes {
     white_ms: Option<u64>,
     black_ms: Option<u64>,
     #[serde(with = "color::option")]
@@ -135,7 +135,7 @@ struct Ply<'m> {
 }
 
 /// A game as JSON. `start` is the position it begins from; `None`: nobody may know of it yet.
-pub(super) fn card(slot: &Slot<'_>, start: Option<&str>, clock: Option<(ClockPicture, Timestamp)>) -> String {
+pub(super) fn card(slot: &Slot<'_>, start: Option<&str>, clock: Option<(ClockView, Timestamp)>) -> String {
     let players = slot.players();
     let record = slot.game.map(|game| &game.record);
     let position = record.map(position).or(start);
@@ -156,13 +156,13 @@ pub(super) fn card(slot: &Slot<'_>, start: Option<&str>, clock: Option<(ClockPic
 /// A round with the cards of its games.
 pub(super) fn round(head: &Head, cards: &[&str]) -> Vec<u8> {
     #[derive(Serialize)]
-    struct File<'f> {
+    struct WallFile<'f> {
         head: &'f Head,
         games: Vec<&'f RawValue>,
     }
     let games = cards.iter().filter_map(|card| serde_json::from_str(card).ok());
     let games = games.collect();
-    serde_json::to_vec(&File { head, games }).unwrap_or_default()
+    serde_json::to_vec(&WallFile { head, games }).unwrap_or_default()
 }
 
 /// The moves of a game, as far as a reader can follow them.
@@ -247,9 +247,9 @@ const fn points(result: GameResult) -> (f32, f32) {
     }
 }
 
-fn player(players: Option<&Players>, color: Color) -> Player<'_> {
+fn player(players: Option<&Players>, color: Color) -> WallPlayer<'_> {
     let facts = players.and_then(|players| players.facts(color));
-    Player {
+    WallPlayer {
         name: players.and_then(|players| players.name(color)),
         title: facts.and_then(|facts| facts.title.as_deref()),
         rating: facts.and_then(|facts| facts.rating),
@@ -285,9 +285,9 @@ fn last(record: &GameRecord) -> Option<Last<'_>> {
 }
 
 /// What the clock shows now; once the game is over, what it showed after the last move of which that is known.
-fn times(record: &GameRecord, clock: Option<(ClockPicture, Timestamp)>) -> Option<Times> {
+fn times(record: &GameRecord, clock: Option<(ClockView, Timestamp)>) -> Option<WallTimes> {
     if let Some((clock, since)) = clock.filter(|_| record.ended.is_none()) {
-        return Some(Times {
+        return Some(WallTimes {
             white_ms: clock.white_ms,
             black_ms: clock.black_ms,
             running: clock.running,
@@ -296,7 +296,7 @@ fn times(record: &GameRecord, clock: Option<(ClockPicture, Timestamp)>) -> Optio
     }
     let known = |entry: &MoveRecord| entry.clock;
     let clock = pgn::regular_moves(record).iter().rev().find_map(known)?;
-    Some(Times {
+    Some(WallTimes {
         white_ms: Some(clock.white_ms),
         black_ms: Some(clock.black_ms),
         running: None,

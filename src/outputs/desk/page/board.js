@@ -22,13 +22,13 @@ export class Board {
   /** `say` is read aloud; `back` leads to the list. */
   constructor(session, source, { say: announce, back }) {
     Object.assign(this, { session, source, back });
-    this.desk = {
-      picture: null,
+    this.context = {
+      status: null,
       isHub: session.hub === true,
       may: (command) => may(session, command),
       say: announce,
       view: (mode) => this.view(mode),
-      send: (command) => source.command(this.desk.picture.board, command),
+      send: (command) => source.command(this.context.status.board, command),
       did: (job) => {
         this.past.add(job);
         announce(`${job.label}. ${told(job.answer)}`);
@@ -60,23 +60,23 @@ export class Board {
   }
 
   /** Opens a board, and an incident there; without one the gravest that is open. */
-  open(picture, number) {
-    this.board = picture.board;
+  open(status, number) {
+    this.board = status.board;
     this.number = number;
-    this.desk.picture = picture;
+    this.context.status = status;
     this.evidence = null;
     this.judge = null;
-    this.past = new Past(this.desk);
+    this.past = new Past(this.context);
     this.moves = new Moves((ply) => this.view("ply", ply));
-    this.correct = new Correct(this.desk, this.diagram, () => this.show());
-    this.enter = entering(this.desk, () => this.shownPly(), () => this.startCorrection());
+    this.correct = new Correct(this.context, this.diagram, () => this.show());
+    this.enter = entering(this.context, () => this.shownPly(), () => this.startCorrection());
     this.case.replaceChildren();
     this.beside.replaceChildren();
     this.rest.replaceChildren(this.correct.element, this.enter.element, this.moves.element, this.past.element);
     this.mode = "now";
     this.at = null;
     this.followed = true;
-    this.update(picture);
+    this.update(status);
   }
 
   /** Another incident of the same board. */
@@ -84,12 +84,12 @@ export class Board {
     if (this.number === number) return;
     this.number = number;
     this.mode = "now";
-    this.update(this.desk.picture);
+    this.update(this.context.status);
   }
 
   /** The incident that is looked at. */
   incident() {
-    const { incidents, past } = this.desk.picture;
+    const { incidents, past } = this.context.status;
     const all = [...incidents, ...past];
     if (this.number !== null) return all.find(({ incident }) => incident === this.number) ?? this.evidence?.incident ?? null;
     // One that was looked at stays when it is over.
@@ -98,13 +98,13 @@ export class Board {
     return grave.sort((one, other) => RANK.indexOf(one.severity) - RANK.indexOf(other.severity))[0] ?? null;
   }
 
-  update(picture) {
-    this.desk.picture = picture;
-    const { game } = picture;
-    const title = picture.table && !picture.isShared ? `${place(picture)} · ${picture.board}` : place(picture);
+  update(status) {
+    this.context.status = status;
+    const { game } = status;
+    const title = status.table && !status.isShared ? `${place(status)} · ${status.board}` : place(status);
     say(this.title, title);
     say(this.names, names(game));
-    const wrong = health(picture);
+    const wrong = health(status);
     const key = JSON.stringify(wrong);
     if (key !== this.wrong) {
       this.wrong = key;
@@ -112,16 +112,16 @@ export class Board {
     }
     this.drawOthers();
     this.drawCase();
-    this.diagram.update(picture);
+    this.diagram.update(status);
     this.moves.update(game);
     this.correct.update(game);
-    this.past.update(picture);
+    this.past.update(status);
     this.show();
-    this.enter.update(picture);
+    this.enter.update(status);
   }
 
   drawOthers() {
-    const { incidents } = this.desk.picture;
+    const { incidents } = this.context.status;
     const open = incidents.filter(({ severity }) => severity !== "info");
     const current = this.incident()?.incident;
     const some = open.length > 1 || (open.length === 1 && open[0].incident !== current) ? open : [];
@@ -141,45 +141,45 @@ export class Board {
   drawCase() {
     const incident = this.incident();
     if (!incident) return;
-    const isOver = !this.desk.picture.incidents.some((one) => one.incident === incident.incident);
+    const isOver = !this.context.status.incidents.some((one) => one.incident === incident.incident);
     if (this.evidence?.incident?.incident !== incident.incident) {
       this.evidence = new Evidence((at) => this.view("moment", at));
-      this.judge = judging(this.desk, incident);
+      this.judge = judging(this.context, incident);
       this.evidence.deeds.append(this.judge.element);
       this.case.replaceChildren(this.evidence.element);
       this.beside.replaceChildren(this.evidence.beside);
     }
-    this.evidence.update(incident, this.desk.picture, isOver);
+    this.evidence.update(incident, this.context.status, isOver);
     this.judge.update(isOver);
   }
 
   /** Shows something else on the diagram. */
   view(mode, at = null) {
     if (this.correct.isOn) return;
-    const count = this.desk.picture.game?.moves.length ?? 0;
+    const count = this.context.status.game?.moves.length ?? 0;
     this.mode = mode;
     if (mode === "ply") this.at = Math.max(0, Math.min(at, count));
     if (mode === "moment") this.at = Math.max(0, Math.min(at, this.evidence.moments.length - 1));
     this.show();
-    this.enter.update(this.desk.picture);
+    this.enter.update(this.context.status);
   }
 
   /** The ply that the diagram shows, or the last one. */
   shownPly() {
-    return this.mode === "ply" ? this.at : this.desk.picture.game?.moves.length ?? 0;
+    return this.mode === "ply" ? this.at : this.context.status.game?.moves.length ?? 0;
   }
 
   show() {
     if (this.correct.isOn) return;
-    const { picture } = this.desk;
+    const { status } = this.context;
     const incident = this.evidence?.incident;
     if (this.mode === "before" && !incident) this.mode = "now";
-    if (this.mode === "game" && !picture.game_placement) this.mode = "now";
+    if (this.mode === "game" && !status.game_placement) this.mode = "now";
     if (this.mode === "moment" && !this.evidence?.moments.length) this.mode = "now";
     this.views.before.hidden = !incident?.evidence.fen;
-    this.views.game.hidden = !picture.game_placement;
+    this.views.game.hidden = !status.game_placement;
     for (const [name, one] of Object.entries(this.views)) mark(one, "aria-pressed", String(name === this.mode));
-    const isOpen = picture.incidents.some((one) => one.incident === incident?.incident);
+    const isOpen = status.incidents.some((one) => one.incident === incident?.incident);
     const marks = incident && (isOpen || this.mode === "before") ? this.evidence.marks() : new Map();
     const shows = { now: () => this.showNow(marks), game: () => this.showGame(), before: () => this.showBefore(marks) };
     shows.ply = () => this.showPly();
@@ -190,21 +190,21 @@ export class Board {
   }
 
   showNow(marks) {
-    const { picture } = this.desk;
-    const differs = isPlaying(picture) ? differing(picture) : new Map();
+    const { status } = this.context;
+    const differs = isPlaying(status) ? differing(status) : new Map();
     const squares = [...differs.keys()];
     const all = new Map([...differs, ...marks]);
     for (const square of squares) if (marks.has(square)) all.set(square, "concerned differs");
     const text = squares.length ? fill(words.views.differs, { squares: squares.join(", ") }) : words.views.same;
-    this.diagram.show(picture.placement, { marks: all, text: picture.game_placement && isPlaying(picture) ? text : words.views.now });
+    this.diagram.show(status.placement, { marks: all, text: status.game_placement && isPlaying(status) ? text : words.views.now });
   }
 
   showGame() {
-    const { picture } = this.desk;
-    const squares = [...differing(picture).keys()];
+    const { status } = this.context;
+    const squares = [...differing(status).keys()];
     const text = squares.length ? fill(words.views.differs, { squares: squares.join(", ") }) : words.views.same;
-    const last = picture.game?.moves.at(-1)?.uci;
-    this.diagram.show(picture.game_placement, { marks: differing(picture), last, text });
+    const last = status.game?.moves.at(-1)?.uci;
+    this.diagram.show(status.game_placement, { marks: differing(status), last, text });
   }
 
   showBefore(marks) {
@@ -214,7 +214,7 @@ export class Board {
   }
 
   showPly() {
-    const { game } = this.desk.picture;
+    const { game } = this.context.status;
     const ply = Math.min(this.at, game?.moves.length ?? 0);
     if (!game) return;
     const text = ply ? fill(words.views.plyText, { move: numbered(game, ply) }) : words.views.startText;
@@ -229,7 +229,7 @@ export class Board {
   }
 
   startCorrection() {
-    const { game } = this.desk.picture;
+    const { game } = this.context.status;
     const shown = this.shownPly();
     this.correct.start(game, Math.max(1, Math.min(shown, game.moves.length + 1)));
     return null;

@@ -17,13 +17,13 @@ export function tail(game, from) {
  * What gives a game the moves again that it has now, from a ply on, after `sent` others were entered there. Moves that
  * were played since are kept: where they do not follow from the old ones, the server says so.
  */
-export function asItWas(desk, from, sent = 0) {
-  const { game } = desk.picture;
+export function asItWas(context, from, sent = 0) {
+  const { game } = context.status;
   const moves = tail(game, from);
   return (
     moves &&
     (() => {
-      const now = desk.picture.game;
+      const now = context.status.game;
       const since = (now?.game === game.game && tail(now, from + sent)) || [];
       return { do: "correct_moves", moves: [...moves, ...since], from, game: game.game };
     })
@@ -32,8 +32,8 @@ export function asItWas(desk, from, sent = 0) {
 
 export class Correct {
   /** `ended` is called when the diagram is free again. */
-  constructor(desk, diagram, ended) {
-    Object.assign(this, { desk, diagram, ended, game: null, entered: [] });
+  constructor(context, diagram, ended) {
+    Object.assign(this, { context, diagram, ended, game: null, entered: [] });
     this.title = make("h3", "", { tabindex: "-1" }, words.correct.title);
     this.from = make("select", "", {});
     this.from.addEventListener("change", () => this.begin(Number(this.from.value)));
@@ -43,12 +43,12 @@ export class Correct {
     this.later = make("span", "");
     this.keep = make("label", "keep", {}, this.stays, " ", this.later);
     this.pieces = make("p", "promote", { hidden: "" });
-    this.deed = new Deed(desk, {
+    this.deed = new Deed(context, {
       label: words.correct.send,
       tone: "main",
       command: () => this.command(),
       ask: () => fill(words.correct.ask, { move: this.name(this.at) }),
-      undo: (command) => asItWas(desk, this.at, command.moves.length),
+      undo: (command) => asItWas(context, this.at, command.moves.length),
       done: () => this.stop(),
     });
     const back = button("", words.correct.back, words.correct.back, () => this.back());
@@ -168,7 +168,7 @@ export class Correct {
     const before = (one) => JSON.stringify([one?.game, one?.moves.slice(0, this.at - 1).map(({ uci: squares }) => squares)]);
     if (before(game) !== before(this.game)) {
       this.stop();
-      this.desk.say(words.correct.gone);
+      this.context.say(words.correct.gone);
       return;
     }
     this.game = game;

@@ -37,13 +37,13 @@ export function fold(label, ...inside) {
 
 export class Deed {
   /**
-   * `desk` gives the commands. Of `about`: `label`; `tone` (a class); `command` returns what is to be sent, null where
+   * `context` gives the commands. Of `about`: `label`; `tone` (a class); `command` returns what is to be sent, null where
    * something is missing; `ask` returns the question to be answered first, if any; `answers` returns what can be answered
    * in place of yes, [text, what the answer adds to the command] each; `undo` returns the command that makes
    * it undone, or what returns that when it comes to it, and is asked before it is sent; `done` is called after it was.
    */
-  constructor(desk, about) {
-    Object.assign(this, { desk, about });
+  constructor(context, about) {
+    Object.assign(this, { context, about });
     this.button = button(about.tone ?? "", about.label, about.label, () => this.start());
     this.question = make("span", "question", { hidden: "" });
     this.answer = make("p", "answer", { hidden: "" });
@@ -106,11 +106,11 @@ export class Deed {
     const undo = this.about.undo?.(command) ?? null;
     this.button.disabled = true;
     this.tell(words.deeds.sending, "");
-    const answer = await this.desk.send(command);
+    const answer = await this.context.send(command);
     this.button.disabled = false;
     const job = { label: this.about.label, answer, undo: answer.ok ? undo : null, at: Date.now() };
-    this.tell(told(answer), answer.ok ? "good" : "bad", job.undo && undoing(this.desk, job));
-    this.desk.did(job);
+    this.tell(told(answer), answer.ok ? "good" : "bad", job.undo && undoing(this.context, job));
+    this.context.did(job);
     if (answer.ok) this.about.done?.();
     // Another arbiter was first: theirs is replaced only by who has read it.
     if (answer.standing) {
@@ -145,14 +145,14 @@ export function told({ ok, note, error, why, daemon, standing, kept = true }) {
 }
 
 /** The button that makes a command undone. */
-export function undoing(desk, job) {
+export function undoing(context, job) {
   const element = button("undo", words.deeds.undo, words.deeds.undo, async () => {
     // It stands beside the button and among what was done: one of them is enough.
     for (const one of job.buttons) one.disabled = true;
-    const answer = await desk.send(typeof job.undo === "function" ? job.undo() : job.undo);
+    const answer = await context.send(typeof job.undo === "function" ? job.undo() : job.undo);
     for (const one of job.buttons) one.replaceWith(answer.ok && answer.kept !== false ? words.deeds.undone : told(answer));
     job.undo = null;
-    desk.did({ label: `${words.deeds.undo}: ${job.label}`, answer, undo: null, at: Date.now() });
+    context.did({ label: `${words.deeds.undo}: ${job.label}`, answer, undo: null, at: Date.now() });
   });
   job.buttons = [...(job.buttons ?? []), element];
   return element;

@@ -35,15 +35,15 @@ export class Diagram {
   }
 
   /** The players and their clocks, of this picture. */
-  update(picture) {
-    this.picture = picture;
-    for (const side of SIDES) say(this.sides[side].name, picture.game?.players?.[side] ?? words[side]);
+  update(status) {
+    this.status = status;
+    for (const side of SIDES) say(this.sides[side].name, status.game?.players?.[side] ?? words[side]);
     this.pass();
   }
 
   /** Draws the clocks; returns whether tenths are seen. */
   pass() {
-    const { clock: shown, game, connected } = this.picture ?? {};
+    const { clock: shown, game, connected } = this.status ?? {};
     let hurry = false;
     for (const side of SIDES) {
       const left = shown ? clock.left(shown, side) : null;

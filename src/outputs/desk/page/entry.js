@@ -12,40 +12,40 @@ export class Entries {
     Object.assign(this, { session, source, announce });
   }
 
-  /** What a deed needs; `picture` is what it is about. A command about a table may go to any board. */
-  desk(picture) {
+  /** What a deed needs; `status` is what it is about. A command about a table may go to any board. */
+  context(status) {
     const anyBoard = () => this.source.boards.keys().next().value ?? "";
     return {
-      picture,
+      status,
       may: (command) => may(this.session, command),
-      send: (command) => this.source.command(picture.board ?? anyBoard(), command),
+      send: (command) => this.source.command(status.board ?? anyBoard(), command),
       did: (job) => this.announce(`${job.label}. ${told(job.answer)}`),
     };
   }
 
   /** The result of a past game; null if this person may not change it. */
   ofGame(game) {
-    const desk = this.desk({ game, board: game.board });
-    if (!desk.may("set_result")) return null;
-    const { element, update } = results(desk, true);
+    const context = this.context({ game, board: game.board });
+    if (!context.may("set_result")) return null;
+    const { element, update } = results(context, true);
     return {
       element,
       update(now) {
-        desk.picture.game = now;
-        update(desk.picture);
+        context.status.game = now;
+        update(context.status);
       },
     };
   }
 
   /** The result of a table of any round; null if this person may not enter it. */
   ofTable() {
-    const desk = this.desk({});
-    if (!desk.may("set_result")) return null;
+    const context = this.context({});
+    if (!context.may("set_result")) return null;
     const number = (max) => make("input", "", { type: "number", min: "1", max, inputmode: "numeric", autocomplete: "off" });
     const [round, table] = [number("999"), number("9999")];
     const choices = Object.entries(words.results).map(([value, text]) => make("option", "", { value }, text));
     const chosen = make("select", "", {}, ...choices);
-    const enter = new Deed(desk, {
+    const enter = new Deed(context, {
       label: words.deeds.resultGo,
       tone: "main",
       command() {

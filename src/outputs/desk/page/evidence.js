@@ -63,12 +63,12 @@ export class Evidence {
   }
 
   /** Shows an incident; `isOver`: it is among those that are past. */
-  update(incident, picture, isOver) {
+  update(incident, status, isOver) {
     const isOther = this.incident?.incident !== incident.incident;
     this.incident = incident;
     const { severity, kind, color, article, evidence } = incident;
     const { values = {} } = evidence;
-    const key = JSON.stringify([incident, isOver, picture.offences]);
+    const key = JSON.stringify([incident, isOver, status.offences]);
     if (key === this.shown) return;
     this.shown = key;
     this.element.className = `case ${isOver ? "past" : severity}`;
@@ -79,7 +79,7 @@ export class Evidence {
     say(this.over, isOver ? settled(incident) : "");
     say(this.advice, adviceOf(incident));
     say(this.article, article ? fill(words.opened.article, { article, edition: edition(incident.edition) }) : words.opened.noArticle);
-    this.drawCount(incident, picture.offences, values);
+    this.drawCount(incident, status.offences, values);
     this.drawTimes(values);
     const facts = [
       incident.squares.length && fill(words.opened.squares, { squares: incident.squares.join(", ") }),
@@ -88,7 +88,7 @@ export class Evidence {
         fill(words.opened.showed, { white: shownTime(evidence.clock.white_ms), black: shownTime(evidence.clock.black_ms) }),
     ];
     say(this.facts, facts.filter(Boolean).join(" · "));
-    this.drawMoments(incident, picture.game);
+    this.drawMoments(incident, status.game);
     if (isOther) this.point(null);
     this.pass();
   }
@@ -146,8 +146,8 @@ export class Evidence {
 }
 
 /** The squares on which board and game differ, with their mark. */
-export function differing(picture) {
-  const { placement: shown, game_placement: expected, differs } = picture;
+export function differing(status) {
+  const { placement: shown, game_placement: expected, differs } = status;
   const squares = differs ?? (expected ? difference(shown, expected) : []);
   return new Map(squares.map((square) => [square, "differs"]));
 }

@@ -27,57 +27,57 @@ function input(attributes = {}) {
 }
 
 /** Where a game is over: whether the next one is meant. */
-function nextGame(desk, checked) {
+function nextGame(context, checked) {
   const box = make("input", "", { type: "checkbox" });
   box.checked = checked;
   const element = make("label", "keep", { hidden: "" }, box, " ", words.deeds.nextGame);
   return {
     element,
-    show: (isShown) => (element.hidden = !isShown || !desk.picture.game?.ended),
+    show: (isShown) => (element.hidden = !isShown || !context.status.game?.ended),
     isMeant: () => !element.hidden && box.checked,
   };
 }
 
 /** A result of the game that is shown; `isPast`: it is not on a board any more. */
-export function results(desk, isPast = false) {
+export function results(context, isPast = false) {
   const chosen = select(Object.entries(words.results));
   const reason = select([]);
   const fillReasons = () => reason.replaceChildren(...REASONS[chosen.value].map((one) => make("option", "", { value: one }, words.reasons[one])));
   chosen.addEventListener("change", fillReasons);
   fillReasons();
-  const game = () => (desk.picture.game ? { game: desk.picture.game.game } : {});
+  const game = () => (context.status.game ? { game: context.status.game.game } : {});
   // Who did not come ends a game that was not begun.
-  const next = nextGame(desk, false);
+  const next = nextGame(context, false);
   const showNext = () => next.show(!isPast && reason.value === "default");
   chosen.addEventListener("change", showNext);
   reason.addEventListener("change", showNext);
   /** What gives the game back the result that it has. */
   const asNow = () => {
-    const now = desk.picture.game;
+    const now = context.status.game;
     if (!now?.ended) return { do: "set_result", result: "*", ...game() };
     if (now.result === "*") return null;
     return { do: "set_result", result: now.result, ...(now.confirmed ? { reason: now.reason } : {}), ...game() };
   };
-  const enter = new Deed(desk, {
+  const enter = new Deed(context, {
     label: words.deeds.resultGo,
     tone: "main",
     command: () => ({ do: "set_result", result: chosen.value, reason: reason.value, ...(next.isMeant() ? {} : game()) }),
     ask: () => fill(words.deeds.resultAsk, { result: `${words.results[chosen.value]}, ${words.reasons[reason.value]}` }),
     undo: () => (next.isMeant() ? null : asNow()),
   });
-  const confirm = new Deed(desk, {
+  const confirm = new Deed(context, {
     label: "",
     tone: "main",
-    command: () => ({ do: "set_result", result: desk.picture.game.result, ...game() }),
+    command: () => ({ do: "set_result", result: context.status.game.result, ...game() }),
   });
-  const goOn = new Deed(desk, {
+  const goOn = new Deed(context, {
     label: words.deeds.goOn,
     command: () => ({ do: "set_result", result: "*", ...game() }),
-    ask: () => fill(words.deeds.goOnAsk, { result: result(desk.picture.game.result) || words.reasons[desk.picture.game.reason] }),
+    ask: () => fill(words.deeds.goOnAsk, { result: result(context.status.game.result) || words.reasons[context.status.game.reason] }),
     undo: asNow,
   });
   const why = select(["adjourned", "void", "arbiter"].map((one) => [one, words.reasons[one]]));
-  const end = new Deed(desk, {
+  const end = new Deed(context, {
     label: words.deeds.end,
     command: () => ({ do: "end_game", reason: why.value }),
     ask: () => words.deeds.endAsk,
@@ -88,49 +88,49 @@ export function results(desk, isPast = false) {
   const element = fold(words.deeds.result, confirm.element, form, next.element, enter.element, ...(isPast ? [] : [goOn.element, without]));
   return {
     element,
-    update(picture) {
-      const { game: now } = picture;
+    update(status) {
+      const { game: now } = status;
       const isShown = now && now.result !== "*" && !now.confirmed;
       confirm.show(Boolean(isShown));
       if (isShown) confirm.about.label = fill(words.deeds.confirm, { result: result(now.result) });
       confirm.label(confirm.about.label);
       goOn.show(Boolean(now?.ended));
       showNext();
-      without.hidden = !isPlaying(picture);
+      without.hidden = !isPlaying(status);
     },
   };
 }
 
 /** Moves and the position. `shown()` is the ply that the diagram shows; `correct` begins a correction. */
-function positions(desk, shown, correct) {
-  const correcting = new Deed(desk, { label: words.deeds.correct, command: () => correct() });
-  const last = () => desk.picture.game.moves.length;
-  const takeBack = new Deed(desk, {
+function positions(context, shown, correct) {
+  const correcting = new Deed(context, { label: words.deeds.correct, command: () => correct() });
+  const last = () => context.status.game.moves.length;
+  const takeBack = new Deed(context, {
     label: words.deeds.takeBack,
-    command: () => ({ do: "set_position", fen: after(desk.picture.game, last() - 1) }),
-    ask: () => fill(words.deeds.takeBackAsk, { move: numbered(desk.picture.game, last()) }),
-    undo: () => asItWas(desk, last()),
+    command: () => ({ do: "set_position", fen: after(context.status.game, last() - 1) }),
+    ask: () => fill(words.deeds.takeBackAsk, { move: numbered(context.status.game, last()) }),
+    undo: () => asItWas(context, last()),
   });
-  const fromHere = new Deed(desk, {
+  const fromHere = new Deed(context, {
     label: words.deeds.fromHere,
-    command: () => ({ do: "set_position", fen: after(desk.picture.game, shown()) }),
-    ask: () => fill(words.deeds.fromHereAsk, { move: numbered(desk.picture.game, shown()) }),
-    undo: () => asItWas(desk, shown() + 1),
+    command: () => ({ do: "set_position", fen: after(context.status.game, shown()) }),
+    ask: () => fill(words.deeds.fromHereAsk, { move: numbered(context.status.game, shown()) }),
+    undo: () => asItWas(context, shown() + 1),
   });
-  const back = () => ({ do: "set_position", fen: desk.picture.game?.fen ?? "" });
+  const back = () => ({ do: "set_position", fen: context.status.game?.fen ?? "" });
   const turn = radios(words.deeds.toMove, [["white", words.white], ["black", words.black]], "white");
-  const stands = new Deed(desk, {
+  const stands = new Deed(context, {
     label: words.deeds.stands,
-    command: () => ({ do: "set_position", fen: standing(desk.picture.placement, desk.picture.game?.fen ?? "", turn.value()) }),
+    command: () => ({ do: "set_position", fen: standing(context.status.placement, context.status.game?.fen ?? "", turn.value()) }),
     ask: () => fill(words.deeds.standsAsk, { color: words[turn.value()] }),
-    undo: () => (desk.picture.game ? back() : null),
+    undo: () => (context.status.game ? back() : null),
   });
   const fen = input({ spellcheck: "false", required: "" });
-  const set = new Deed(desk, {
+  const set = new Deed(context, {
     label: words.deeds.fenGo,
     command: () => (fen.value.trim() ? { do: "set_position", fen: fen.value.trim() } : null),
     ask: () => words.deeds.fenAsk,
-    undo: () => (desk.picture.game ? back() : null),
+    undo: () => (context.status.game ? back() : null),
   });
   const element = fold(words.deeds.position, correcting.element, takeBack.element, fromHere.element);
   element.lastElementChild.append(turn.element, stands.element, field(words.deeds.fen, fen), set.element);
@@ -144,11 +144,11 @@ function positions(desk, shown, correct) {
   };
 }
 
-function claims(desk) {
+function claims(context) {
   const kind = select(Object.entries(words.claims));
   const color = select([["white", words.white], ["black", words.black]]);
   const intended = input({ spellcheck: "false", autocapitalize: "none" });
-  const claim = new Deed(desk, {
+  const claim = new Deed(context, {
     label: words.deeds.claimGo,
     tone: "main",
     command() {
@@ -159,16 +159,16 @@ function claims(desk) {
   const fields = [field(words.deeds.claimKind, kind), field(words.deeds.claimant, color)];
   fields.push(field(words.deeds.intended, intended, words.deeds.intendedHelp));
   const element = fold(words.deeds.claim, ...fields, claim.element);
-  return { element, update: (picture) => (element.hidden = !isPlaying(picture)) };
+  return { element, update: (status) => (element.hidden = !isPlaying(status)) };
 }
 
-function notes(desk) {
+function notes(context) {
   const text = make("textarea", "", { rows: "2" });
-  const note = new Deed(desk, {
+  const note = new Deed(context, {
     label: words.deeds.noteGo,
     tone: "main",
     command() {
-      const game = desk.picture.game ? { game: desk.picture.game.game } : {};
+      const game = context.status.game ? { game: context.status.game.game } : {};
       return text.value.trim() ? { do: "annotate", text: text.value.trim(), ...game } : null;
     },
     done: () => (text.value = ""),
@@ -177,39 +177,39 @@ function notes(desk) {
   return { element, update: ({ game }) => (element.hidden = !game) };
 }
 
-function clocks(desk) {
-  const begin = new Deed(desk, {
+function clocks(context) {
+  const begin = new Deed(context, {
     label: words.deeds.newGame,
     command: () => ({ do: "new_game" }),
-    ask: () => (isPlaying(desk.picture) ? words.deeds.newAsk : words.deeds.newPlain),
+    ask: () => (isPlaying(context.status) ? words.deeds.newAsk : words.deeds.newPlain),
   });
   const control = input();
-  const setControl = new Deed(desk, {
+  const setControl = new Deed(context, {
     label: words.deeds.timeControlGo,
     command: () => (control.value.trim() ? { do: "set_time_control", time_control: control.value.trim() } : null),
     undo() {
-      const { game } = desk.picture;
+      const { game } = context.status;
       const before = game?.time_control_typed ?? game?.time_control;
       return before ? { do: "set_time_control", time_control: before } : null;
     },
   });
   const side = radios(words.deeds.clockSide, [["left", words.deeds.left], ["right", words.deeds.right]], "left");
-  const setSide = new Deed(desk, {
+  const setSide = new Deed(context, {
     label: words.deeds.clockSideGo,
     command: () => ({ do: "sync_clock_sides", white: side.value() }),
     undo() {
-      const before = desk.picture.game?.white_side;
+      const before = context.status.game?.white_side;
       return before ? { do: "sync_clock_sides", white: before } : null;
     },
   });
-  const identify = new Deed(desk, { label: words.deeds.identify, command: () => ({ do: "identify" }) });
+  const identify = new Deed(context, { label: words.deeds.identify, command: () => ({ do: "identify" }) });
   const about = field(words.deeds.timeControl, control, words.deeds.timeControlHelp);
   const element = fold(words.deeds.game, begin.element, about, setControl.element, side.element, setSide.element, identify.element);
   return {
     element,
-    update(picture) {
-      mark(control, "placeholder", picture.game?.time_control_typed ?? picture.game?.time_control ?? "");
-      identify.show(picture.connected && !isPlaying(picture));
+    update(status) {
+      mark(control, "placeholder", status.game?.time_control_typed ?? status.game?.time_control ?? "");
+      identify.show(status.connected && !isPlaying(status));
     },
   };
 }
@@ -262,14 +262,14 @@ function playerForm(side) {
 }
 
 /** Who plays where; tables, rounds and boards are for operators. */
-function seating(desk) {
+function seating(context) {
   const forms = SIDES.map(playerForm);
   const place = {
     round: input({ type: "number", min: "1", max: "999", inputmode: "numeric" }),
     table: input({ type: "number", min: "1", max: "9999", inputmode: "numeric" }),
   };
-  const named = () => desk.picture.game?.players ?? {};
-  const thisGame = () => (desk.picture.game ? { game: desk.picture.game.game } : {});
+  const named = () => context.status.game?.players ?? {};
+  const thisGame = () => (context.status.game ? { game: context.status.game.game } : {});
   /** The players as they are, or with each other's colours. */
   const all = (players, isSwapped = false) => {
     const [one, other] = isSwapped ? ["black", "white"] : SIDES;
@@ -285,15 +285,15 @@ function seating(desk) {
     };
   };
   const asNow = () => ({ ...all(named()), correction: true });
-  const next = nextGame(desk, true);
+  const next = nextGame(context, true);
   // Of the next game nothing is known here.
-  const shown = () => (next.isMeant() || !desk.picture.game ? {} : named());
+  const shown = () => (next.isMeant() || !context.status.game ? {} : named());
   const showPlayers = () => {
     for (const form of forms) form.show(shown());
     for (const [name, box] of Object.entries(place)) box.value = shown()[name] ?? "";
   };
   next.element.addEventListener("change", showPlayers);
-  const names = new Deed(desk, {
+  const names = new Deed(context, {
     label: words.deeds.names,
     command() {
       const before = shown();
@@ -304,7 +304,7 @@ function seating(desk) {
       }
       if (Object.keys(entered).length === 0) return null;
       const isSwapped = before.white !== before.black && entered.white === before.black && entered.black === before.white;
-      if (isSwapped && isPlaying(desk.picture)) {
+      if (isSwapped && isPlaying(context.status)) {
         names.tell(words.deeds.swapBefore, "bad");
         return null;
       }
@@ -312,33 +312,33 @@ function seating(desk) {
     },
     undo: () => (next.isMeant() ? null : asNow()),
   });
-  const swap = new Deed(desk, {
+  const swap = new Deed(context, {
     label: words.deeds.swap,
     ask: () => words.deeds.swapAsk,
     answers() {
       const right = [words.deeds.swapNames, { correction: true }];
-      return isPlaying(desk.picture) ? [right, [words.deeds.swapPieces, { correction: false }]] : [right];
+      return isPlaying(context.status) ? [right, [words.deeds.swapPieces, { correction: false }]] : [right];
     },
     command: () => all(named(), true),
     undo: asNow,
   });
   const table = input({ type: "number", min: "1", max: "9999", inputmode: "numeric" });
-  const setTable = new Deed(desk, {
+  const setTable = new Deed(context, {
     label: words.deeds.tableGo,
     command: () => (table.value ? { do: "set_table", table: Number(table.value) } : null),
-    undo: () => (desk.picture.table ? { do: "set_table", table: desk.picture.table } : null),
+    undo: () => (context.status.table ? { do: "set_table", table: context.status.table } : null),
   });
   const round = input({ type: "number", min: "1", max: "999", inputmode: "numeric" });
   const number = () => Number(round.value) || null;
-  const start = new Deed(desk, {
+  const start = new Deed(context, {
     label: words.deeds.roundGo,
     command: () => ({ do: "start_round", ...(number() ? { round: number() } : {}) }),
-    ask: () => (number() ? fill(desk.isHub ? words.deeds.roundHallAsk : words.deeds.roundAllAsk, { round: number() }) : words.deeds.roundAsk),
+    ask: () => (number() ? fill(context.isHub ? words.deeds.roundHallAsk : words.deeds.roundAllAsk, { round: number() }) : words.deeds.roundAsk),
   });
-  const forget = new Deed(desk, { label: words.deeds.forget, ask: () => words.deeds.forgetAsk, command: () => ({ do: "forget" }) });
+  const forget = new Deed(context, { label: words.deeds.forget, ask: () => words.deeds.forgetAsk, command: () => ({ do: "forget" }) });
   const who = make("div", "pair", {}, ...forms.map((form) => form.element));
   const where = make("div", "pair", {}, field(words.deeds.gameRound, place.round), field(words.deeds.gameTable, place.table));
-  const mayMove = desk.may("set_table");
+  const mayMove = context.may("set_table");
   const moving = mayMove ? [field(words.deeds.boardTable, table), setTable.element] : [];
   const title = mayMove ? words.deeds.playersAndTable : words.deeds.players;
   const players = fold(title, next.element, who, where, names.element, swap.element, ...moving);
@@ -346,34 +346,34 @@ function seating(desk) {
   // What was there when the board was opened can be changed; what is being typed stays.
   let about = null;
   return {
-    elements: desk.may("start_round") ? [players, rest] : [players],
-    update(picture) {
+    elements: context.may("start_round") ? [players, rest] : [players],
+    update(status) {
       next.show(true);
-      const known = JSON.stringify([picture.board, shown(), picture.table]);
+      const known = JSON.stringify([status.board, shown(), status.table]);
       if (known !== about && !players.contains(document.activeElement)) {
         about = known;
         showPlayers();
-        table.value = picture.table ?? "";
+        table.value = status.table ?? "";
       }
       swap.show(Boolean(named().white || named().black));
-      forget.show(!picture.connected && !isPlaying(picture));
+      forget.show(!status.connected && !isPlaying(status));
     },
   };
 }
 
 /** All that can be entered about a board, as far as this person may. */
-export function entering(desk, shown, correct) {
+export function entering(context, shown, correct) {
   const element = make("section", "entries");
-  if (!desk.may("set_result")) return { element, update: () => {} };
-  const parts = [results(desk), positions(desk, shown, correct), claims(desk), notes(desk), clocks(desk)];
+  if (!context.may("set_result")) return { element, update: () => {} };
+  const parts = [results(context), positions(context, shown, correct), claims(context), notes(context), clocks(context)];
   element.append(...parts.map((part) => part.element));
-  const seats = seating(desk);
+  const seats = seating(context);
   element.append(...seats.elements);
   parts.push(seats);
   return {
     element,
-    update(picture) {
-      for (const part of parts) part.update(picture);
+    update(status) {
+      for (const part of parts) part.update(status);
     },
   };
 }

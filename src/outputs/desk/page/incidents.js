@@ -28,7 +28,7 @@ export class Incidents {
 
   /** Shows those of a game. One that is as it was stays as it is shown; one that is opened stays open. */
   update({ record, incidents, offences, advice_in: texts }) {
-    this.picture = { game: record, offences };
+    this.status = { game: record, offences };
     const all = incidents.map((incident) => known({ ...incident, advice_in: texts[incident.incident] }));
     const sorted = all.sort((one, other) => RANK.indexOf(one.severity) - RANK.indexOf(other.severity));
     const before = this.folds;
@@ -62,7 +62,7 @@ export class Incidents {
   }
 
   fold(incident) {
-    const { game } = this.picture;
+    const { game } = this.status;
     const { kind, color, ply, severity } = incident;
     const text = [words.kinds[kind] ?? kind, color && words[color], words.severity[severity]].filter(Boolean).join(" · ");
     const where = ply ? ` ${fill(words.review.atMove, { move: numberOf(game, ply) })}` : "";
@@ -72,7 +72,7 @@ export class Incidents {
 
   open(incident) {
     const evidence = new Evidence((at) => this.moment(evidence, at));
-    evidence.update(incident, this.picture, incident.closed !== undefined);
+    evidence.update(incident, this.status, incident.closed !== undefined);
     // How long ago it was says nothing any more.
     say(evidence.since, ` ${time(incident.since)}`);
     return evidence;

@@ -14,38 +14,38 @@ const RESTORED = [
 ];
 
 /** The buttons of one incident of the opened board. `desk.picture` is how the board is now. */
-export function judging(desk, incident) {
+export function judging(context, incident) {
   const { kind, incident: number, evidence } = incident;
   const element = make("div", "deeds");
-  if (!desk.may("close_incident")) return { element, update: () => {} };
-  const restore = new Deed(desk, {
+  if (!context.may("close_incident")) return { element, update: () => {} };
+  const restore = new Deed(context, {
     label: words.deeds.restore,
     command: () => ({ do: "set_position", fen: evidence.fen }),
     ask() {
-      desk.view("before");
+      context.view("before");
       return words.deeds.restoreAsk;
     },
-    undo: () => undoRestore(desk, evidence.fen),
+    undo: () => undoRestore(context, evidence.fen),
   });
   const isClaim = CLAIMS.includes(kind);
   const claims = [];
   if (isClaim) {
     const ruling = (name, ask) =>
-      new Deed(desk, { label: words.deeds[name], ask, command: () => ({ do: "decide_claim", ruling: name, incident: number }) });
+      new Deed(context, { label: words.deeds[name], ask, command: () => ({ do: "decide_claim", ruling: name, incident: number }) });
     claims.push(ruling("accept", () => words.deeds.acceptAsk), ruling("reject", () => words.deeds.rejectAsk));
     if (kind === "two_minute_claim") claims.push(ruling("postpone"));
   }
-  const questions = kind === "second_game" ? pairing(desk, evidence.values) : [];
-  const settle = settling(desk, incident);
+  const questions = kind === "second_game" ? pairing(context, evidence.values) : [];
+  const settle = settling(context, incident);
   const dismissal = make("input", "", { value: words.deeds.dismissed });
-  const dismiss = new Deed(desk, {
+  const dismiss = new Deed(context, {
     label: words.deeds.dismiss,
     ask: () => words.deeds.dismissAsk,
     command: () => ({ do: "close_incident", incident: number, decision: dismissal.value.trim() || words.deeds.dismissed, counts: false }),
   });
   const dismissing = fold(words.deeds.dismiss, field(words.deeds.decision, dismissal), dismiss.element);
   if (evidence.fen && RESTORED.includes(kind)) element.append(restore.element);
-  const flag = kind === "flag_fall" && incident.color ? onTime(desk, incident.color) : null;
+  const flag = kind === "flag_fall" && incident.color ? onTime(context, incident.color) : null;
   if (flag) element.append(flag.element);
   element.append(...[...claims, ...questions].map((deed) => deed.element), settle.element, dismissing);
   return {
@@ -62,34 +62,34 @@ export function judging(desk, incident) {
 }
 
 /** What a second game at a table is. */
-function pairing(desk, { round, table, second }) {
-  const replay = new Deed(desk, {
+function pairing(context, { round, table, second }) {
+  const replay = new Deed(context, {
     label: fill(words.deeds.replay, { round }),
     ask: () => fill(words.deeds.replayAsk, { round, table }),
     command: () => ({ do: "assign_game", game: second, round, table }),
     undo: () => ({ do: "assign_game", game: second }),
   });
-  const beside = new Deed(desk, { label: words.deeds.noReplay, command: () => ({ do: "assign_game", game: second }) });
+  const beside = new Deed(context, { label: words.deeds.noReplay, command: () => ({ do: "assign_game", game: second }) });
   return [replay, beside];
 }
 
 /** The result, where the arbiter finds that a flag has fallen. */
-function onTime(desk, color) {
+function onTime(context, color) {
   const result = color === "white" ? "0-1" : "1-0";
-  return new Deed(desk, {
+  return new Deed(context, {
     label: fill(words.deeds.onTime, { result: words.results[result] }),
-    command: () => ({ do: "set_result", result, reason: "flag", game: desk.picture.game?.game }),
+    command: () => ({ do: "set_result", result, reason: "flag", game: context.status.game?.game }),
     ask: () => fill(words.deeds.resultAsk, { result: `${words.results[result]}, ${words.reasons.flag}` }),
-    undo: () => ({ do: "set_result", result: "*", game: desk.picture.game?.game }),
+    undo: () => ({ do: "set_result", result: "*", game: context.status.game?.game }),
   });
 }
 
-function settling(desk, { incident: number, severity, kind }) {
+function settling(context, { incident: number, severity, kind }) {
   const decision = make("textarea", "", { rows: "2" });
   const isOffence = severity === "violation" || kind === "illegal_move";
   const choices = [["true", words.deeds.countsYes], ["false", words.deeds.countsNo], ["", words.deeds.countsOpen]];
   const counts = radios(words.deeds.counts, choices, "");
-  const deed = new Deed(desk, {
+  const deed = new Deed(context, {
     label: words.deeds.settleGo,
     tone: "main",
     command() {
@@ -115,11 +115,11 @@ function settling(desk, { incident: number, severity, kind }) {
 }
 
 /** Moves that a restored position withdraws can be entered again, where they were legal. */
-function undoRestore(desk, fen) {
-  const { game } = desk.picture;
+function undoRestore(context, fen) {
+  const { game } = context.status;
   if (!game) return null;
   for (let ply = game.moves.length; ply >= 0; ply -= 1) {
-    if (after(game, ply) === fen) return ply < game.moves.length ? asItWas(desk, ply + 1) : null;
+    if (after(game, ply) === fen) return ply < game.moves.length ? asItWas(context, ply + 1) : null;
   }
   return { do: "set_position", fen: game.fen };
 }

@@ -9,13 +9,13 @@ const UNSURE_LAST = 180000;
 const KEPT = 500;
 
 /** Whether a game is on. */
-export function isPlaying(picture) {
-  return picture.game !== null && picture.game.ended === null;
+export function isPlaying(status) {
+  return status.game !== null && status.game.ended === null;
 }
 
 /** The plies that are in doubt: worked out, or unsettled where others are settled. */
-export function doubtful(picture) {
-  const { moves = [] } = picture.game ?? {};
+export function doubtful(status) {
+  const { moves = [] } = status.game ?? {};
   const last = moves.at(-1)?.ply;
   return moves.filter((one) => one.inferred || (one.settled === null && one.ply !== last));
 }
@@ -68,17 +68,17 @@ export class Memory {
   }
 }
 
-function line(picture, of) {
-  const { board, table, isShared } = picture;
+function line(status, of) {
+  const { board, table, isShared } = status;
   return { board, table, isShared, incident: null, color: null, ...of };
 }
 
-function ofBoard(picture, memory, now) {
-  const { board, game, incidents } = picture;
+function ofBoard(status, memory, now) {
+  const { board, game, incidents } = status;
   const found = incidents
     .filter(({ severity }) => severity in RANK)
     .map((incident) =>
-      line(picture, {
+      line(status, {
         // What gets graver is new once more.
         key: `${board} ${incident.incident} ${incident.severity}`,
         kind: incident.kind,
@@ -93,10 +93,10 @@ function ofBoard(picture, memory, now) {
     const key = `${board} ${kind} ${about}`;
     const since = memory.since(key, now);
     if (memory.checked.has(key) || now - since < wait) return;
-    found.push(line(picture, { key, kind, severity, since, text, mayCheck: severity === "hint" }));
+    found.push(line(status, { key, kind, severity, since, text, mayCheck: severity === "hint" }));
   };
   if (!game) return found;
-  const isGone = !picture.connected && !picture.away && isPlaying(picture);
+  const isGone = !status.connected && !status.away && isPlaying(status);
   if (isGone && !incidents.some(({ kind }) => kind === "board_disconnected")) {
     derived("board_disconnected", "advice", game.game, words.lines.gone);
   }
@@ -105,7 +105,7 @@ function ofBoard(picture, memory, now) {
     const plies = inferred.map(({ ply, uci }) => `${ply}${uci}`).join();
     derived("doubtful", "hint", `${game.game} ${plies}`, fill(words.lines.inferred, { moves: some(game, inferred) }));
   }
-  if (isPlaying(picture)) {
+  if (isPlaying(status)) {
     const unsure = game.moves.filter((one) => one.settled === null && !one.inferred);
     const isLast = unsure.length === 1 && unsure[0].ply === game.moves.length;
     if (unsure.length) {
@@ -122,11 +122,11 @@ function ofBoard(picture, memory, now) {
 }
 
 /** Where the computer of a hall is away while games are on, one line says so for all its boards. */
-function ofHalls(pictures) {
+function ofHalls(statuses) {
   const halls = new Map();
-  for (const picture of pictures) {
-    if (!picture.away || !isPlaying(picture)) continue;
-    halls.set(picture.away, [...(halls.get(picture.away) ?? []), picture]);
+  for (const status of statuses) {
+    if (!status.away || !isPlaying(status)) continue;
+    halls.set(status.away, [...(halls.get(status.away) ?? []), status]);
   }
   return [...halls].map(([hall, boards]) => {
     const since = Math.min(...boards.map(({ awaySince }) => awaySince));
@@ -137,7 +137,7 @@ function ofHalls(pictures) {
 
 /** All lines in their order. */
 export function lines(boards, memory, now) {
-  const pictures = [...boards];
-  const all = [...pictures.flatMap((picture) => ofBoard(picture, memory, now)), ...ofHalls(pictures)];
+  const statuses = [...boards];
+  const all = [...statuses.flatMap((status) => ofBoard(status, memory, now)), ...ofHalls(statuses)];
   return all.sort((one, other) => RANK[one.severity] - RANK[other.severity] || one.since - other.since);
 }

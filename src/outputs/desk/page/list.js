@@ -23,7 +23,7 @@ export function address(board, incident = null) {
   return `#/board/${encodeURIComponent(board)}${incident === null ? "" : `/incident/${incident}`}`;
 }
 
-class Row {
+class BoardRow {
   constructor(acts) {
     this.sign = make("span", "at");
     this.place = make("b", "place");
@@ -95,7 +95,7 @@ export class List {
       some.forEach((line, at) => {
         let row = this.rows.get(line.key);
         if (!row) {
-          row = new Row(this.acts);
+          row = new BoardRow(this.acts);
           this.rows.set(line.key, row);
         }
         row.update(line, this.memory, chosen(line));

@@ -11,7 +11,7 @@ import { List, address } from "./list.js";
 import { Room } from "./room.js";
 import { current, form, logOut, may } from "./session.js";
 import { Setup } from "./setup.js";
-import { Source } from "./source.js";
+import { DeskSource } from "./source.js";
 import { fill, language, time, words } from "./words.js";
 
 const [head, state, alarm, said, main] = ["head", "state", "alarm", "said", "main"].map((id) => document.getElementById(id));
@@ -42,7 +42,7 @@ function isSetup() {
 class Desk {
   constructor(session) {
     this.session = session;
-    this.source = new Source((board) => this.changed(board), () => leave(words.login.over));
+    this.source = new DeskSource((board) => this.changed(board), () => leave(words.login.over));
     this.memory = new Memory();
     this.list = new List(this.memory, {
       see: (line) => this.see(line.key),
@@ -145,17 +145,17 @@ class Desk {
 
   drawBoard() {
     const { board, number } = asked();
-    const picture = this.source.boards.get(board);
+    const status = this.source.boards.get(board);
     const isOther = board !== this.opened;
     this.opened = board;
     document.body.classList.toggle("one", board !== null);
-    this.lost.hidden = board === null || Boolean(picture);
-    this.board.element.hidden = !picture;
-    if (!picture) return;
-    if (isOther || this.board.board !== board) this.board.open(picture, number);
+    this.lost.hidden = board === null || Boolean(status);
+    this.board.element.hidden = !status;
+    if (!status) return;
+    if (isOther || this.board.board !== board) this.board.open(status, number);
     else {
       this.board.choose(number);
-      this.board.update(picture);
+      this.board.update(status);
     }
   }
 
@@ -259,19 +259,19 @@ class Desk {
   }
 }
 
-let desk = null;
+let context = null;
 
 function enter(session) {
-  desk = new Desk(session);
-  desk.start();
-  if (!desk.archive.isOn) desk.list.title.focus({ preventScroll: true });
+  context = new Desk(session);
+  context.start();
+  if (!context.archive.isOn) context.list.title.focus({ preventScroll: true });
 }
 
 /** The session is over: the form, with what is to be said. */
 /** Shows the form to log in; `isFirst`: that for the first operator. */
 function leave(reason = "", isFirst = false) {
-  desk?.stop();
-  desk = null;
+  context?.stop();
+  context = null;
   head.replaceChildren();
   document.title = words.title;
   const login = form(enter, reason, isFirst);
@@ -293,11 +293,11 @@ async function start() {
   else leave();
 }
 
-addEventListener("hashchange", () => desk?.go());
+addEventListener("hashchange", () => context?.go());
 addEventListener("keydown", (event) => {
   const isTyped = event.target.closest?.("input, select, textarea, dialog");
   const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey;
-  if (desk && isPlain && !isTyped && desk.press(event.key)) event.preventDefault();
+  if (context && isPlain && !isTyped && context.press(event.key)) event.preventDefault();
 });
 document.addEventListener("visibilitychange", () => clock.tick());
 start();

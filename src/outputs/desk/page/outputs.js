@@ -42,7 +42,7 @@ async function test(name) {
   }
 }
 
-class Row {
+class OutputRow {
   constructor(name, label, announce) {
     const { outputs } = words.setup;
     Object.assign(this, { name, label, announce });
@@ -117,7 +117,7 @@ export class Outputs {
       this.rows.delete(name);
     }
     all.forEach(([name, label, report], at) => {
-      if (!this.rows.has(name)) this.rows.set(name, new Row(name, label, this.announce));
+      if (!this.rows.has(name)) this.rows.set(name, new OutputRow(name, label, this.announce));
       const row = this.rows.get(name);
       row.update(report, this.tested.has(name));
       if (this.element.children[at] !== row.element) this.element.insertBefore(row.element, this.element.children[at] ?? null);

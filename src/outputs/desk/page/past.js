@@ -48,8 +48,8 @@ function known({ board, game, past, results }) {
 }
 
 export class Past {
-  constructor(desk) {
-    this.desk = desk;
+  constructor(context) {
+    this.context = context;
     this.jobs = [];
     this.empty = make("p", "quiet", {}, words.past.none);
     this.list = make("ol", "versions");
@@ -59,8 +59,8 @@ export class Past {
     this.element.append(this.empty, this.list, this.hereTitle, this.here);
   }
 
-  update(picture) {
-    const found = known(picture);
+  update(status) {
+    const found = known(status);
     const key = JSON.stringify(found);
     if (key === this.shown) return;
     this.shown = key;
@@ -76,7 +76,7 @@ export class Past {
 
   /** Something was done from this desk. */
   add(job) {
-    const undo = job.undo ? [" ", undoing(this.desk, job)] : [];
+    const undo = job.undo ? [" ", undoing(this.context, job)] : [];
     const when = make("span", "times", {}, time(job.at));
     this.here.append(make("li", "", {}, when, make("span", "", {}, `${job.label}. ${told(job.answer)}`, ...undo)));
     this.hereTitle.hidden = false;

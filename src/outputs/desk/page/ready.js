@@ -6,9 +6,9 @@ import { fill, words } from "./words.js";
 /** The boards that stand at each table. */
 export function byTable(boards) {
   const tables = new Map();
-  for (const picture of boards) {
-    if (picture.stands_at === null) continue;
-    tables.set(picture.stands_at, [...(tables.get(picture.stands_at) ?? []), picture]);
+  for (const status of boards) {
+    if (status.stands_at === null) continue;
+    tables.set(status.stands_at, [...(tables.get(status.stands_at) ?? []), status]);
   }
   return tables;
 }
@@ -80,5 +80,5 @@ export function ofOutputs(status) {
 /** The boards on which a round can begin: connected, at a table that is paired, and free. */
 export function waiting(boards, { tables }) {
   const paired = new Set(tables.map(({ table }) => table));
-  return boards.filter((picture) => picture.connected && paired.has(picture.stands_at) && !isPlaying(picture));
+  return boards.filter((status) => status.connected && paired.has(status.stands_at) && !isPlaying(status));
 }

@@ -12,17 +12,17 @@ export const LOW_BATTERY = 20;
 const MOVE = 10000;
 
 /** What is not in order with a board: [how bad, in words] each. */
-export function health(picture) {
+export function health(status) {
   const wrong = [];
-  const { battery, incidents, connected } = picture;
+  const { battery, incidents, connected } = status;
   const open = incidents.filter(({ severity }) => severity === "violation" || severity === "advice").length;
-  if (!connected) wrong.push(["bad", picture.away ? words.health.away : words.health.gone]);
+  if (!connected) wrong.push(["bad", status.away ? words.health.away : words.health.gone]);
   if (open) wrong.push(["bad", fill(words.health.open, { n: open })]);
-  if (doubtful(picture).length) wrong.push(["doubt", words.health.doubtful]);
-  if (connected && isPlaying(picture) && !hasClock(picture)) wrong.push(["warn", words.health.noClock]);
+  if (doubtful(status).length) wrong.push(["doubt", words.health.doubtful]);
+  if (connected && isPlaying(status) && !hasClock(status)) wrong.push(["warn", words.health.noClock]);
   if (battery !== null && battery <= LOW_BATTERY) wrong.push(["warn", fill(words.health.battery, { percent: battery })]);
-  if (connected && isPlaying(picture) && lasts(picture)) {
-    wrong.push(["warn", fill(words.health.differs, { n: picture.differs.length })]);
+  if (connected && isPlaying(status) && lasts(status)) {
+    wrong.push(["warn", fill(words.health.differs, { n: status.differs.length })]);
   }
   return wrong;
 }
@@ -37,8 +37,8 @@ function hasClock({ clock: shown }) {
 }
 
 /** The last move of a game, or how it ended. */
-function state(picture) {
-  const { game } = picture;
+function state(status) {
+  const { game } = status;
   if (!game) return words.noGame;
   const ended = result(game.result) || (game.ended && (words.reasons[game.reason] ?? game.reason));
   const last = game.moves.length ? numbered(game, game.moves.length) : "";
@@ -65,9 +65,9 @@ class Table {
   }
 
   /** Touches only what has changed. Before its first game a board shows who is `paired` at its table. */
-  update(picture, chosen, paired = null) {
-    Object.assign(this, { picture, chosen, paired, late: lasts(picture) });
-    const { game, table, board, isShared } = picture;
+  update(status, chosen, paired = null) {
+    Object.assign(this, { status, chosen, paired, late: lasts(status) });
+    const { game, table, board, isShared } = status;
     const players = game ? game.players : paired;
     mark(this.link, "href", address(board));
     mark(this.link, "aria-current", chosen ? "true" : null);
@@ -76,8 +76,8 @@ class Table {
     say(this.place, isNumbered ? String(table) : isShared ? `${table} ${board.split("/")[0]}` : board);
     this.place.classList.toggle("long", !isNumbered);
     for (const side of SIDES) say(this.names[side], players?.[side] ?? words.nobody);
-    say(this.last, state(picture));
-    const wrong = health(picture);
+    say(this.last, state(status));
+    const wrong = health(status);
     const key = JSON.stringify(wrong);
     if (key !== this.shown) {
       this.shown = key;
@@ -85,19 +85,19 @@ class Table {
     }
     const worst = wrong[0]?.[0] ?? "fine";
     if (this.element.className !== worst) this.element.className = worst;
-    this.element.classList.toggle("over", !isPlaying(picture));
+    this.element.classList.toggle("over", !isPlaying(status));
     const said = wrong.map(([, what]) => what).join(", ") || words.health.fine;
-    mark(this.link, "aria-label", [place(picture), names({ players }), state(picture), said].filter(Boolean).join(". "));
+    mark(this.link, "aria-label", [place(status), names({ players }), state(status), said].filter(Boolean).join(". "));
     return this.pass();
   }
 
   /** Shows the clocks; returns whether tenths are seen. */
   pass() {
-    if (lasts(this.picture) !== this.late) return this.update(this.picture, this.chosen, this.paired);
-    const { clock: shown, game } = this.picture;
+    if (lasts(this.status) !== this.late) return this.update(this.status, this.chosen, this.paired);
+    const { clock: shown, game } = this.status;
     let hurry = false;
     for (const side of SIDES) {
-      const runs = shown?.running === side && this.picture.connected && game?.ended === null;
+      const runs = shown?.running === side && this.status.connected && game?.ended === null;
       const left = shown ? clock.left(shown, side) : null;
       say(this.clocks[side], left === null ? "" : clock.text(left, runs && left > 0));
       this.clocks[side].classList.toggle("runs", runs);
@@ -131,24 +131,24 @@ export class Room {
       table.element.remove();
       this.tables.delete(board);
     }
-    [...boards.values()].sort(order).forEach((picture, at) => {
-      if (!this.tables.has(picture.board)) this.tables.set(picture.board, new Table());
-      const table = this.tables.get(picture.board);
-      table.update(picture, picture.board === chosen, this.paired.get(picture.stands_at));
+    [...boards.values()].sort(order).forEach((status, at) => {
+      if (!this.tables.has(status.board)) this.tables.set(status.board, new Table());
+      const table = this.tables.get(status.board);
+      table.update(status, status.board === chosen, this.paired.get(status.stands_at));
       if (this.list.children[at] !== table.element) this.list.insertBefore(table.element, this.list.children[at] ?? null);
     });
   }
 
   /** Shows one board that has changed. */
-  change(picture, chosen) {
-    this.tables.get(picture.board)?.update(picture, picture.board === chosen, this.paired.get(picture.stands_at));
+  change(status, chosen) {
+    this.tables.get(status.board)?.update(status, status.board === chosen, this.paired.get(status.stands_at));
   }
 
   /** These are to play each other in the round. */
   pair({ tables }) {
     this.paired = new Map(tables.map((one) => [one.table, one]));
-    for (const { picture, chosen, element } of this.tables.values()) {
-      if (element.isConnected) this.change(picture, chosen ? picture.board : null);
+    for (const { status, chosen, element } of this.tables.values()) {
+      if (element.isConnected) this.change(status, chosen ? status.board : null);
     }
   }
 

@@ -13,14 +13,14 @@ const PAUSE = 3000;
 function read(news, known = {}) {
   const { clock } = news;
   if (clock) clock.as_of = clock.as_of === null ? null : Date.parse(clock.as_of);
-  const picture = { ...known, ...news };
+  const status = { ...known, ...news };
   const differed = known.differs?.length ? known.differsSince : Date.now();
-  picture.differsSince = picture.differs.length ? differed : null;
-  picture.awaySince = picture.away ? known.awaySince ?? Date.now() : null;
-  return picture;
+  status.differsSince = status.differs.length ? differed : null;
+  status.awaySince = status.away ? known.awaySince ?? Date.now() : null;
+  return status;
 }
 
-export class Source {
+export class DeskSource {
   /** `shown` is called with the name of a board that changed, null for all; `left` when the session is over. */
   constructor(shown, left) {
     this.shown = shown;
@@ -107,17 +107,17 @@ export class Source {
       });
     hear("all", ({ boards, kept = true }) => {
       this.isKept = kept;
-      this.boards = new Map(boards.map((picture) => [picture.board, read(picture)]));
+      this.boards = new Map(boards.map((status) => [status.board, read(status)]));
       this.compare();
       this.isReady = true;
       this.shown(null);
     });
-    hear("board", ({ emptied = [], filled = [], ...picture }) => {
-      const hasMoved = !this.boards.has(picture.board) || "table" in picture;
-      this.boards.set(picture.board, read(picture, this.boards.get(picture.board)));
+    hear("board", ({ emptied = [], filled = [], ...status }) => {
+      const hasMoved = !this.boards.has(status.board) || "table" in status;
+      this.boards.set(status.board, read(status, this.boards.get(status.board)));
       if (hasMoved) this.compare();
-      if (emptied.length || filled.length) this.touched?.(picture.board, emptied, filled);
-      this.shown(hasMoved ? null : picture.board);
+      if (emptied.length || filled.length) this.touched?.(status.board, emptied, filled);
+      this.shown(hasMoved ? null : status.board);
     });
     hear("pairings", (pairings) => {
       this.pairings = pairings;
@@ -144,7 +144,7 @@ export class Source {
   compare() {
     const counts = new Map();
     for (const { table } of this.boards.values()) counts.set(table, (counts.get(table) ?? 0) + 1);
-    for (const picture of this.boards.values()) picture.isShared = picture.table !== null && counts.get(picture.table) > 1;
+    for (const status of this.boards.values()) status.isShared = status.table !== null && counts.get(status.table) > 1;
   }
 
   /** The stream was refused: the session may be over, or the server busy. */

@@ -21,24 +21,24 @@ class Rows {
       row.element.remove();
       this.rows.delete(board);
     }
-    boards.forEach((picture, at) => {
-      let row = this.rows.get(picture.board);
+    boards.forEach((status, at) => {
+      let row = this.rows.get(status.board);
       if (!row) {
-        row = this.row(picture);
-        this.rows.set(picture.board, row);
+        row = this.row(status);
+        this.rows.set(status.board, row);
       }
-      row.update(picture);
+      row.update(status);
       if (this.element.children[at] !== row.element) this.element.insertBefore(row.element, this.element.children[at] ?? null);
     });
   }
 }
 
 /** What a button of a row needs: the board, and where commands go. */
-function deskOf(source, picture, announce) {
-  const desk = { picture };
-  desk.did = (job) => announce(`${desk.picture.board}, ${job.label}: ${job.answer.ok ? words.deeds.done : job.answer.error}`);
-  desk.send = (command) => source.command(desk.picture.board, command);
-  return desk;
+function deskOf(source, status, announce) {
+  const context = { status };
+  context.did = (job) => announce(`${context.status.board}, ${job.label}: ${job.answer.ok ? words.deeds.done : job.answer.error}`);
+  context.send = (command) => source.command(context.status.board, command);
+  return context;
 }
 
 /** Says of which board a button is to those who hear it alone. */
@@ -63,15 +63,15 @@ function facts({ connected, port, serial, same_number, battery, lever }, isHub) 
 export function boardRows(source, announce, isHub) {
   const { boards } = words.setup;
   return new Rows((first) => {
-    const desk = deskOf(source, first, announce);
+    const context = deskOf(source, first, announce);
     const [chips, text] = [make("span", "chips"), make("span", "facts")];
-    const identify = new Deed(desk, { label: words.deeds.identify, command: () => ({ do: "identify" }) });
+    const identify = new Deed(context, { label: words.deeds.identify, command: () => ({ do: "identify" }) });
     const table = make("input", "", { type: "number", min: "1", max: "9999", inputmode: "numeric", autocomplete: "off" });
     const before = first.stands_at;
-    const move = new Deed(desk, {
+    const move = new Deed(context, {
       label: boards.move,
-      command: () => (table.value && Number(table.value) !== desk.picture.stands_at ? { do: "set_table", table: Number(table.value) } : null),
-      undo: () => (desk.picture.stands_at ? { do: "set_table", table: desk.picture.stands_at } : null),
+      command: () => (table.value && Number(table.value) !== context.status.stands_at ? { do: "set_table", table: Number(table.value) } : null),
+      undo: () => (context.status.stands_at ? { do: "set_table", table: context.status.stands_at } : null),
     });
     const row = field(words.table, table);
     row.classList.add("short");
@@ -83,24 +83,24 @@ export function boardRows(source, announce, isHub) {
     const element = make("li", "", {}, head, text, deeds);
     return {
       element,
-      update(picture) {
-        desk.picture = picture;
-        say(text, facts(picture, isHub));
-        const wrong = picture.connected ? [] : [["bad", picture.away ? words.health.away : words.health.gone]];
-        if (picture.connected && picture.battery !== null && picture.battery <= LOW_BATTERY) {
-          wrong.push(["warn", fill(words.health.battery, { percent: picture.battery })]);
+      update(status) {
+        context.status = status;
+        say(text, facts(status, isHub));
+        const wrong = status.connected ? [] : [["bad", status.away ? words.health.away : words.health.gone]];
+        if (status.connected && status.battery !== null && status.battery <= LOW_BATTERY) {
+          wrong.push(["warn", fill(words.health.battery, { percent: status.battery })]);
         }
-        if (picture.stands_at === null) wrong.push(["warn", boards.noTable]);
+        if (status.stands_at === null) wrong.push(["warn", boards.noTable]);
         const key = JSON.stringify(wrong);
         if (chips.dataset.key !== key) {
           chips.dataset.key = key;
           chips.replaceChildren(...wrong.map(([how, what]) => make("span", `chip ${how}`, {}, what)));
         }
-        if (picture.stands_at !== known && document.activeElement !== table) {
-          known = picture.stands_at;
+        if (status.stands_at !== known && document.activeElement !== table) {
+          known = status.stands_at;
           table.value = known ?? "";
         }
-        identify.show(picture.connected && !isPlaying(picture));
+        identify.show(status.connected && !isPlaying(status));
       },
     };
   });
@@ -110,22 +110,22 @@ export function boardRows(source, announce, isHub) {
 export function clockRows(source, announce) {
   const { clocks } = words.setup;
   return new Rows((first) => {
-    const desk = deskOf(source, first, announce);
+    const context = deskOf(source, first, announce);
     const [lever, side] = [make("span", "lever"), make("span", "side-of-white")];
     const set = (white) =>
-      new Deed(desk, {
+      new Deed(context, {
         label: fill(clocks.set, { side: words.deeds[white] }),
         command: () => ({ do: "sync_clock_sides", white }),
-        undo: () => (desk.picture.white_side ? { do: "sync_clock_sides", white: desk.picture.white_side } : null),
+        undo: () => (context.status.white_side ? { do: "sync_clock_sides", white: context.status.white_side } : null),
       });
     const deeds = { left: set("left"), right: set("right") };
     const element = make("li", "", {}, make("div", "row-head", {}, make("b", "", {}, first.board)), lever, side);
     element.append(make("div", "row-deeds", {}, about(deeds.left, first.board), about(deeds.right, first.board)));
     return {
       element,
-      update(picture) {
-        desk.picture = picture;
-        const { lever: up, white_side: white, connected } = picture;
+      update(status) {
+        context.status = status;
+        const { lever: up, white_side: white, connected } = status;
         element.classList.toggle("left-up", up === "left");
         element.classList.toggle("right-up", up === "right");
         const none = connected ? words.setup.boards.noClock : words.health.gone;

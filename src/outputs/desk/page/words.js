@@ -11,10 +11,10 @@ export { fill, language, move, result };
 export const words = language === "de" ? GERMAN : ENGLISH;
 
 /** Where it is: "Table 37", or the board's name; of a whole hall, the name of its computer. */
-export function place(picture) {
-  if (picture.hall) return picture.hall;
-  if (picture.isShared) return `${words.table} ${picture.table} · ${picture.board}`;
-  return picture.table ? `${words.table} ${picture.table}` : picture.board;
+export function place(status) {
+  if (status.hall) return status.hall;
+  if (status.isShared) return `${words.table} ${status.table} · ${status.board}`;
+  return status.table ? `${words.table} ${status.table}` : status.board;
 }
 
 /** How long ago something began: "40 s", "2 min", "1 h 5 min". */

@@ -17,7 +17,7 @@ pub(super) struct Paired {
 
 impl Paired {
     /// As JSON.
-    pub(super) fn picture(&self) -> String {
+    pub(super) fn view(&self) -> String {
         let rounds: Vec<u32> = self.tournament.rounds.keys().copied().collect();
         let round = self.round.and_then(|round| self.tournament.rounds.get(&round));
         let pairings = round.iter().flat_map(|round| &round.pairings);
@@ -27,12 +27,12 @@ impl Paired {
 
     /// The same if it is not what was told last.
     pub(super) fn poll_change(&mut self) -> Option<String> {
-        let picture = self.picture();
-        if self.told.as_ref() == Some(&picture) {
+        let view = self.view();
+        if self.told.as_ref() == Some(&view) {
             return None;
         }
-        self.told = Some(picture.clone());
-        Some(picture)
+        self.told = Some(view.clone());
+        Some(view)
     }
 }
 

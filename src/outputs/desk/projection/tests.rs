@@ -6,14 +6,14 @@ use kiebitz_game::position::Variant;
 use shakmaty::Color;
 
 use super::*;
-use crate::outputs::shared::sight::Levers;
+use crate::outputs::shared::board_status::Levers;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-fn sight(forgotten: bool) -> Sight {
+fn board_status(forgotten: bool) -> BoardStatus {
     let mut moved = Board::default();
     moved.discard_piece_at(Square::E2);
-    Sight {
+    BoardStatus {
         name: "b".to_owned(),
         serial: Some("42".to_owned()),
         same_number: Vec::new(),
@@ -24,7 +24,7 @@ fn sight(forgotten: bool) -> Sight {
         battery: Some(80),
         placement: moved,
         expected: Some(Board::default()),
-        clock: ClockPicture::default(),
+        clock: ClockView::default(),
         table: Some(4),
         levers: Levers::default(),
         seen: Seen::default(),
@@ -52,9 +52,9 @@ fn incident(number: u64) -> Incident {
 /// What has changed of the board.
 fn change(desk: &mut Desk) -> Value {
     let mut changes = desk.poll_changes();
-    changes.retain(|change| !matches!(change, Change::Pairings(_)));
+    changes.retain(|change| !matches!(change, DeskUpdate::Pairings(_)));
     match &changes[..] {
-        [Change::Board(text)] => serde_json::from_str(text).expect("JSON"),
+        [DeskUpdate::Board(text)] => serde_json::from_str(text).expect("JSON"),
         other => panic!("{other:?}"),
     }
 }
@@ -62,11 +62,11 @@ fn change(desk: &mut Desk) -> Value {
 #[test]
 fn only_what_changed_is_told() {
     let mut desk = Desk::default();
-    desk.see(sight(false));
+    desk.see(board_status(false));
     let first = change(&mut desk);
     assert_eq!(first["differs"], serde_json::json!(["e2"]));
     assert_eq!((&first["battery"], &first["game"]), (&80.into(), &Value::Null));
-    desk.see(sight(false));
+    desk.see(board_status(false));
     assert!(desk.poll_changes().is_empty(), "it is as it was");
     desk.take(&event(1, started(START, Variant::Standard)));
     desk.take(&event(2, EventKind::MoveMade(ply(1, "e2e4", "e4"))));
@@ -125,22 +125,22 @@ fn incidents_are_open_and_then_past_with_when_they_were_opened() {
 #[test]
 fn a_board_that_is_forgotten_is_gone_and_may_come_again() {
     let mut desk = Desk::default();
-    desk.see(sight(false));
+    desk.see(board_status(false));
     change(&mut desk);
-    desk.see(sight(true));
+    desk.see(board_status(true));
     assert_eq!(
         desk.poll_changes(),
-        [Change::Gone("{\"board\":\"b\"}".to_owned())]
+        [DeskUpdate::Gone("{\"board\":\"b\"}".to_owned())]
     );
     assert_eq!(desk.all(), "{\"boards\":[]}");
-    desk.see(sight(false));
+    desk.see(board_status(false));
     assert_eq!(change(&mut desk)["serial"], "42", "everything is told again");
 }
 
 #[test]
 fn what_squares_did_is_told_once_however_quickly() {
     let mut desk = Desk::default();
-    desk.see(sight(false));
+    desk.see(board_status(false));
     let first = change(&mut desk);
     assert_eq!((&first["stands_at"], &first["table"]), (&4.into(), &4.into()));
     assert_eq!((&first["lever"], first.get("emptied")), (&Value::Null, None));
@@ -152,7 +152,10 @@ fn what_squares_did_is_told_once_however_quickly() {
         emptied: Bitboard::EMPTY,
         filled: Square::A1.into(),
     };
-    let same = |seen| Sight { seen, ..sight(false) };
+    let same = |seen| BoardStatus {
+        seen,
+        ..board_status(false)
+    };
     desk.see(same(seen));
     desk.see(same(put_back));
     let told = serde_json::json!({"board": "b", "emptied": ["a1"], "filled": ["a1"]});
@@ -172,9 +175,9 @@ fn what_squares_did_is_told_once_however_quickly() {
         up: Some(Side::Left),
         white: Some(Side::Right),
     };
-    desk.see(Sight {
+    desk.see(BoardStatus {
         levers: pressed,
-        ..sight(false)
+        ..board_status(false)
     });
     let told = serde_json::json!({"board": "b", "lever": "left", "white_side": "right"});
     assert_eq!(change(&mut desk), told);
@@ -183,26 +186,29 @@ fn what_squares_did_is_told_once_however_quickly() {
 #[test]
 fn a_page_is_told_that_what_it_shows_is_not_kept() {
     let mut desk = Desk::default();
-    desk.see(sight(false));
+    desk.see(board_status(false));
     desk.poll_changes();
     desk.keep(false);
-    desk.see(Sight {
+    desk.see(BoardStatus {
         battery: Some(7),
-        ..sight(false)
+        ..board_status(false)
     });
     let changes = desk.poll_changes();
     assert_eq!(
         changes[0],
-        Change::Kept("{\"kept\":false}".to_owned()),
+        DeskUpdate::Kept("{\"kept\":false}".to_owned()),
         "before the rest"
     );
-    assert!(matches!(&changes[1], Change::Board(_)));
+    assert!(matches!(&changes[1], DeskUpdate::Board(_)));
     let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
     assert_eq!(all["kept"], false);
     desk.keep(false);
     assert_eq!(desk.poll_changes(), []);
     desk.keep(true);
-    assert_eq!(desk.poll_changes(), [Change::Kept("{\"kept\":true}".to_owned())]);
+    assert_eq!(
+        desk.poll_changes(),
+        [DeskUpdate::Kept("{\"kept\":true}".to_owned())]
+    );
     let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
     assert_eq!(all.get("kept"), None);
 }

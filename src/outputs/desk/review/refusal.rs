@@ -11,7 +11,7 @@ use crate::kept::Unrecorded;
 
 /// Why a request is not answered.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(super) enum ReviewRefusal {
     /// The journal is in the hall, and this is a hub.
     InHall,
     /// There is no such game.
@@ -28,7 +28,7 @@ pub(super) enum Refusal {
     Failed(anyhow::Error),
 }
 
-impl From<anyhow::Error> for Refusal {
+impl From<anyhow::Error> for ReviewRefusal {
     fn from(error: anyhow::Error) -> Self {
         match error.downcast::<Unrecorded>() {
             Ok(unrecorded) => Self::Unrecorded(unrecorded),
@@ -38,7 +38,7 @@ impl From<anyhow::Error> for Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for ReviewRefusal {
     fn into_response(self) -> Response {
         let (status, why, error) = match self {
             Self::InHall => (StatusCode::NOT_FOUND, "in_hall", IN_HALL.to_owned()),

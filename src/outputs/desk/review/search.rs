@@ -6,7 +6,7 @@ use kiebitz_game::events::GameResult;
 use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Refusal, Wanted};
+use super::{ReviewRefusal, StillWanted};
 use crate::kept::{KeptGame, KeptGames, Listed};
 use crate::system_time::local_zone;
 
@@ -38,7 +38,7 @@ enum Notice {
 
 /// Some of the games that were found, the newest first.
 #[derive(Debug, Serialize)]
-pub(super) struct Found {
+pub(super) struct FoundGames {
     games: Vec<Listed>,
     /// The game after which to look further; `None`: these are all.
     more: Option<String>,
@@ -51,13 +51,13 @@ const LOOKED_INTO: usize = 500;
 
 impl Search {
     /// Looks for games, the newest first.
-    pub(super) fn of(&self, kept: &KeptGames, wanted: &Wanted) -> Result<Found, Refusal> {
+    pub(super) fn of(&self, kept: &KeptGames, wanted: &StillWanted) -> Result<FoundGames, ReviewRefusal> {
         let words = self.words();
         let date = match self.date.trim() {
             "" => None,
             date => Some(
                 date.parse()
-                    .map_err(|_| Refusal::Nonsense("expected a date such as 2026-11-21"))?,
+                    .map_err(|_| ReviewRefusal::Nonsense("expected a date such as 2026-11-21"))?,
             ),
         };
         let round: Option<u32> = match self.round.trim() {
@@ -65,11 +65,11 @@ impl Search {
             round => Some(
                 round
                     .parse()
-                    .map_err(|_| Refusal::Nonsense("expected the number of a round"))?,
+                    .map_err(|_| ReviewRefusal::Nonsense("expected the number of a round"))?,
             ),
         };
         let zone = local_zone();
-        let mut found = Found {
+        let mut found = FoundGames {
             games: Vec::new(),
             more: None,
         };

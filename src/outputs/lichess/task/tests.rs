@@ -12,7 +12,7 @@ fn a_round_is_known_by_the_number_in_its_name() {
 
 #[test]
 fn what_lichess_has_not_taken_is_noticed() {
-    let text = Text::of(ROUND);
+    let text = RoundText::of(ROUND);
     assert_eq!(text.text, ROUND);
     let known: Vec<(&str, usize)> = text.games.iter().map(|game| (&*game.name, game.plies)).collect();
     assert_eq!(
@@ -37,7 +37,7 @@ fn what_lichess_has_not_taken_is_noticed() {
 #[test]
 fn what_is_too_much_is_cut_and_told() {
     let many = vec![ROUND; 60].join("\n");
-    let text = Text::of(&many);
+    let text = RoundText::of(&many);
     assert_eq!(text.games.len(), 100);
     assert_eq!(
         text.problems,
@@ -45,6 +45,6 @@ fn what_is_too_much_is_cut_and_told() {
     );
     assert_eq!(text.text.matches("[Event ").count(), 100);
     let long = ROUND.replace("1... e5", &"1... e5 {[%emt 0:00:05]} ".repeat(10_000));
-    let text = Text::of(&vec![long; 3].join("\n"));
+    let text = RoundText::of(&vec![long; 3].join("\n"));
     assert!(!text.text.contains("%emt") && text.text.len() < MAX_TEXT && text.problems.is_empty());
 }

@@ -33,7 +33,7 @@ pub(super) struct Anchor {
 
 /// The moves from there.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct AnchoredMoves {
     /// The position, as FEN.
     pub(super) start: String,
     /// All moves since then.
@@ -43,7 +43,7 @@ pub(super) struct Line {
 
 /// What is to be done about a position that a client says.
 #[derive(Debug)]
-pub(super) enum Plan {
+pub(super) enum SetupPlan {
     /// Moves are counted from there, and nothing else changes.
     Count(Anchor),
     /// Another game begins with it.
@@ -125,7 +125,7 @@ impl Anchor {
     }
 
     /// The moves since then. Where another game begins, they are counted from its start.
-    pub(super) fn line(&mut self, current: Option<&GameRecord>) -> Line {
+    pub(super) fn line(&mut self, current: Option<&GameRecord>) -> AnchoredMoves {
         let known = self.game.as_ref().or(self.past.as_ref());
         if let Some(begun) = current.filter(|game| Some(&game.game) != known) {
             self.game = Some(begun.game.clone());
@@ -133,7 +133,7 @@ impl Anchor {
             self.position = Position::read(&begun.start_fen);
             self.ply = 0;
         }
-        let nothing = || Line {
+        let nothing = || AnchoredMoves {
             start: self.start.clone(),
             san: Vec::new(),
             last: self.position.as_ref().map(|position| position.board.clone()),
@@ -156,7 +156,7 @@ impl Anchor {
             san.push(text.clone());
             last = &entry.fen;
         }
-        Line {
+        AnchoredMoves {
             start: start.clone(),
             san,
             last: Position::read(last).map(|position| position.board),
@@ -173,14 +173,14 @@ impl Anchor {
     }
 }
 
-impl Line {
+impl AnchoredMoves {
     /// Whether the pieces stand as after the last move.
     pub(super) fn leads_to(&self, board: &Board) -> bool {
         self.last.as_ref() == Some(board)
     }
 }
 
-impl Plan {
+impl SetupPlan {
     /// What a client that says `fen` is to get; `None`: it is not in the game, and the client may not change that.
     pub(super) fn make(position: Position, fen: &str, about: Circumstances<'_>) -> Option<Self> {
         let Circumstances {

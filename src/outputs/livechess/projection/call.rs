@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use super::anchor::{Anchor, Circumstances, Plan, Position};
+use super::anchor::{Anchor, Circumstances, Position, SetupPlan};
 use super::feed::Feed;
 use super::{LiveChess, Session, frame};
 
@@ -17,7 +17,7 @@ const BY: &str = "livechess";
 
 /// A command that follows from a call, whose answer is to be [taken in](LiveChess::answered).
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct CallCommand {
     /// The board's name.
     pub(crate) board: String,
     /// What is to be done.
@@ -57,7 +57,7 @@ struct Subscribe {
 
 /// Why a call fails; the words are for people at the client.
 #[derive(Debug, Error)]
-enum Wrong {
+enum CallError {
     #[error("not a call: {0}")]
     NoCall(String),
     #[error("unknown call {0:?}; expected eboards, sources, subscribe, unsubscribe or call")]
@@ -88,18 +88,18 @@ enum Wrong {
 /// What a call leads to.
 enum Outcome {
     Answer(Value),
-    Ask(Box<Asked>),
+    Ask(Box<CallCommand>),
 }
 
 impl LiveChess {
     /// Takes in what a client sends. Returns a command where that is what it wants.
-    pub(crate) fn hear(&mut self, now: Timestamp, session: Session, text: &str) -> Option<Box<Asked>> {
+    pub(crate) fn hear(&mut self, now: Timestamp, session: Session, text: &str) -> Option<Box<CallCommand>> {
         let value: Result<Value, _> = serde_json::from_str(text);
         let value = value.unwrap_or_default();
         let id = value.get("id").cloned().unwrap_or_default();
         let outcome = match Call::deserialize(&value) {
             Ok(call) => self.call(now, session, call),
-            Err(error) => Err(Wrong::NoCall(error.to_string())),
+            Err(error) => Err(CallError::NoCall(error.to_string())),
         };
         let answer = match outcome {
             Ok(Outcome::Ask(asked)) => return Some(asked),
@@ -110,7 +110,7 @@ impl LiveChess {
         None
     }
 
-    fn say(&mut self, now: Timestamp, session: Session, id: &Value, answer: Result<Value, Wrong>) {
+    fn say(&mut self, now: Timestamp, session: Session, id: &Value, answer: Result<Value, CallError>) {
         let frame = match answer {
             Ok(answer) => frame("call", id, &answer, now),
             Err(wrong) => {
@@ -121,7 +121,7 @@ impl LiveChess {
         self.frames.push((session, frame));
     }
 
-    fn call(&mut self, now: Timestamp, session: Session, call: Call) -> Result<Outcome, Wrong> {
+    fn call(&mut self, now: Timestamp, session: Session, call: Call) -> Result<Outcome, CallError> {
         let Call { id, call, param } = call;
         let answer = match &*call {
             "eboards" => self.eboards(),
@@ -129,7 +129,7 @@ impl LiveChess {
             "subscribe" => self.subscribe(session, read(&call, param)?)?,
             "unsubscribe" => self.unsubscribe(session, param)?,
             "call" => return self.method(now, (session, id), read(&call, param)?),
-            _ => return Err(Wrong::UnknownCall(call)),
+            _ => return Err(CallError::UnknownCall(call)),
         };
         Ok(Outcome::Answer(answer))
     }
@@ -143,35 +143,35 @@ impl LiveChess {
         ports.map(|port| json!({ "device": port })).collect()
     }
 
-    fn subscribe(&mut self, session: Session, subscribe: Subscribe) -> Result<Value, Wrong> {
+    fn subscribe(&mut self, session: Session, subscribe: Subscribe) -> Result<Value, CallError> {
         let Subscribe { feed, id, param } = subscribe;
         if feed != "eboardevent" {
-            return Err(Wrong::UnknownFeed(feed));
+            return Err(CallError::UnknownFeed(feed));
         }
         let serial = param.get("serialnr").and_then(Value::as_str);
-        let serial = serial.ok_or_else(|| Wrong::Param {
+        let serial = serial.ok_or_else(|| CallError::Param {
             call: "subscribe".to_owned(),
             reason: "\"serialnr\" is missing or not a string".to_owned(),
         })?;
         if self.named(serial).is_none() {
-            return Err(Wrong::NoBoard(serial.to_owned()));
+            return Err(CallError::NoBoard(serial.to_owned()));
         }
         let feeds = self.sessions.entry(session).or_default();
         // Whoever uses a number again means the new one.
         feeds.retain(|feed| feed.id != id);
         if feeds.len() >= MAX_FEEDS {
-            return Err(Wrong::TooMany);
+            return Err(CallError::TooMany);
         }
         feeds.push(Feed::new(id, serial.to_owned()));
         Ok(Value::Null)
     }
 
-    fn unsubscribe(&mut self, session: Session, id: Value) -> Result<Value, Wrong> {
+    fn unsubscribe(&mut self, session: Session, id: Value) -> Result<Value, CallError> {
         let feeds = self.sessions.entry(session).or_default();
         let before = feeds.len();
         feeds.retain(|feed| feed.id != id);
         if feeds.len() == before {
-            return Err(Wrong::NoFeed(id));
+            return Err(CallError::NoFeed(id));
         }
         Ok(Value::Null)
     }
@@ -181,18 +181,18 @@ impl LiveChess {
         now: Timestamp,
         (session, id): (Session, Value),
         method: Method,
-    ) -> Result<Outcome, Wrong> {
+    ) -> Result<Outcome, CallError> {
         let feeds = self.sessions.get(&session).into_iter().flatten();
         let feed = feeds.into_iter().find(|feed| feed.id == method.id);
-        let feed = feed.ok_or_else(|| Wrong::NoFeed(method.id.clone()))?;
+        let feed = feed.ok_or_else(|| CallError::NoFeed(method.id.clone()))?;
         let board = self.named(&feed.serial);
-        let board = board.ok_or_else(|| Wrong::NoBoard(feed.serial.clone()))?;
-        let name = board.sight.name.clone();
+        let board = board.ok_or_else(|| CallError::NoBoard(feed.serial.clone()))?;
+        let name = board.status.name.clone();
         match &*method.method {
             "setup" => self.set_up(now, (session, id), &method, name),
             "flip" => {
                 let flip = method.param.get("flip").and_then(Value::as_bool);
-                let flip = flip.ok_or_else(|| Wrong::Param {
+                let flip = flip.ok_or_else(|| CallError::Param {
                     call: "flip".to_owned(),
                     reason: "\"flip\" is missing or not a boolean".to_owned(),
                 })?;
@@ -202,7 +202,7 @@ impl LiveChess {
                 self.changed.insert(name);
                 Ok(Outcome::Answer(Value::Null))
             }
-            _ => Err(Wrong::UnknownMethod(method.method)),
+            _ => Err(CallError::UnknownMethod(method.method)),
         }
     }
 
@@ -212,41 +212,41 @@ impl LiveChess {
         (session, id): (Session, Value),
         method: &Method,
         name: String,
-    ) -> Result<Outcome, Wrong> {
+    ) -> Result<Outcome, CallError> {
         // One client says `setup` where it means flip: it must not begin a game by that.
         let fen = method.param.get("fen").and_then(Value::as_str);
-        let fen = fen.ok_or_else(|| Wrong::Param {
+        let fen = fen.ok_or_else(|| CallError::Param {
             call: "setup".to_owned(),
             reason: "\"fen\" is missing or not a string".to_owned(),
         })?;
-        let position = Position::read(fen).ok_or_else(|| Wrong::NoPosition(fen.to_owned()))?;
+        let position = Position::read(fen).ok_or_else(|| CallError::NoPosition(fen.to_owned()))?;
         let board = self.boards.get(&name);
-        let board = board.ok_or_else(|| Wrong::NoBoard(name.clone()))?;
-        let plan = Plan::make(
+        let board = board.ok_or_else(|| CallError::NoBoard(name.clone()))?;
+        let plan = SetupPlan::make(
             position,
             fen,
             Circumstances {
                 current: self.show.current(&name),
-                shown: &board.sight.placement,
+                shown: &board.status.placement,
                 before: self
                     .feed(session, &method.id)
                     .and_then(|feed| feed.anchor.as_ref()),
                 may_set_up: self.may_set_up,
             },
         );
-        let (order, anchor) = match plan.ok_or(Wrong::Watching)? {
-            Plan::Count(anchor) => {
+        let (order, anchor) = match plan.ok_or(CallError::Watching)? {
+            SetupPlan::Count(anchor) => {
                 self.count_from(session, &method.id, anchor);
                 return Ok(Outcome::Answer(Value::Null));
             }
-            Plan::Begin(anchor) => ("new_game", anchor),
-            Plan::TakeBack(anchor) => ("set_position", anchor),
+            SetupPlan::Begin(anchor) => ("new_game", anchor),
+            SetupPlan::TakeBack(anchor) => ("set_position", anchor),
         };
         self.commands = self.commands.wrapping_add(1);
         let number = format!("livechess {}.{}", now.as_micros(), self.commands);
         let text = json!({ "id": number, "do": order, "by": BY, "fen": fen }).to_string();
-        let command = Command::parse(&text).map_err(|error| Wrong::Refused(error.to_string()))?;
-        Ok(Outcome::Ask(Box::new(Asked {
+        let command = Command::parse(&text).map_err(|error| CallError::Refused(error.to_string()))?;
+        Ok(Outcome::Ask(Box::new(CallCommand {
             board: name,
             command,
             session,
@@ -257,7 +257,7 @@ impl LiveChess {
     }
 
     /// Takes in the answer to a command that followed from a call; `None`: there was none in time.
-    pub(crate) fn answered(&mut self, now: Timestamp, asked: Asked, answer: Option<Answer>) {
+    pub(crate) fn answered(&mut self, now: Timestamp, asked: CallCommand, answer: Option<Answer>) {
         let said = match answer {
             Some(Answer { error: None, .. }) => {
                 self.count_from(asked.session, &asked.feed, asked.anchor);
@@ -265,8 +265,8 @@ impl LiveChess {
             }
             Some(Answer {
                 error: Some(error), ..
-            }) => Err(Wrong::Refused(error)),
-            None => Err(Wrong::Refused("kiebitz does not answer".to_owned())),
+            }) => Err(CallError::Refused(error)),
+            None => Err(CallError::Refused("kiebitz does not answer".to_owned())),
         };
         self.say(now, asked.session, &asked.id, said);
     }
@@ -285,8 +285,8 @@ impl LiveChess {
     }
 }
 
-fn read<T: for<'de> Deserialize<'de>>(call: &str, param: Value) -> Result<T, Wrong> {
-    T::deserialize(param).map_err(|error| Wrong::Param {
+fn read<T: for<'de> Deserialize<'de>>(call: &str, param: Value) -> Result<T, CallError> {
+    T::deserialize(param).map_err(|error| CallError::Param {
         call: call.to_owned(),
         reason: error.to_string(),
     })

@@ -4,8 +4,8 @@ use kiebitz_game::events::record::GameRecord;
 use serde_json::{Map, Value, json};
 
 use super::anchor::Anchor;
-use super::board::{self, Seen};
-use crate::clock::ClockPicture;
+use super::board::{self, ClientBoard};
+use crate::clock::ClockView;
 
 /// A client's subscription to a board.
 #[derive(Debug)]
@@ -15,21 +15,21 @@ pub(super) struct Feed {
     pub(super) serial: String,
     /// From where moves are counted; `None`: the client has set up nothing, and gets none.
     pub(super) anchor: Option<Anchor>,
-    told: Option<Told>,
+    told: Option<ClientState>,
 }
 
 /// What the client knows.
 #[derive(Debug)]
-struct Told {
+struct ClientState {
     flipped: bool,
     board: Option<String>,
-    clock: ClockPicture,
-    game: Option<Game>,
+    clock: ClockView,
+    game: Option<ClientGame>,
 }
 
 /// The game as the client knows it.
 #[derive(Debug, PartialEq, Eq)]
-struct Game {
+struct ClientGame {
     start: String,
     san: Vec<String>,
     /// The sensors show the position after the last move.
@@ -52,16 +52,16 @@ impl Feed {
     }
 
     /// What the client does not know yet; `None`: nothing. It is told all that there is at first.
-    pub(super) fn event(&mut self, seen: &Seen, current: Option<&GameRecord>) -> Option<Value> {
+    pub(super) fn event(&mut self, seen: &ClientBoard, current: Option<&GameRecord>) -> Option<Value> {
         let game = self.anchor.as_mut().map(|anchor| {
             let line = anchor.line(current);
-            Game {
-                matches: seen.sight.connected && line.leads_to(&seen.sight.placement),
+            ClientGame {
+                matches: seen.status.connected && line.leads_to(&seen.status.placement),
                 start: line.start,
                 san: line.san,
             }
         });
-        let (board, clock) = (seen.placement(), seen.sight.clock);
+        let (board, clock) = (seen.placement(), seen.status.clock);
         let before = self.told.as_ref();
         let mut event = Map::new();
         let mut put = |key: &str, value: Value| event.insert(key.to_owned(), value);
@@ -93,7 +93,7 @@ impl Feed {
                 put("match", json!(game.matches));
             }
         }
-        self.told = Some(Told {
+        self.told = Some(ClientState {
             flipped: seen.flipped,
             board,
             clock,

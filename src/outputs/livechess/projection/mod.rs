@@ -19,12 +19,12 @@ use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 use serde_json::{Value, json};
 
-use crate::clock::ClockPicture;
+use crate::clock::ClockView;
 use crate::outputs::broadcast::{Broadcast, EventFacts};
-use crate::outputs::shared::sight::Sight;
+use crate::outputs::shared::board_status::BoardStatus;
 use crate::tournament::Tournament;
-use board::Seen;
-pub(crate) use call::Asked;
+use board::ClientBoard;
+pub(crate) use call::CallCommand;
 use feed::Feed;
 
 /// Everything that can be asked for, and who is told what happens.
@@ -32,7 +32,7 @@ use feed::Feed;
 pub(crate) struct LiveChess {
     show: Broadcast,
     /// By their names.
-    boards: BTreeMap<String, Seen>,
+    boards: BTreeMap<String, ClientBoard>,
     /// The names of the boards by what they are called here.
     serials: BTreeMap<String, String>,
     /// What each connection has subscribed to.
@@ -73,7 +73,7 @@ impl LiveChess {
     }
 
     /// Takes in what the clock of a game shows at `now`.
-    pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockPicture) {
+    pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockView) {
         self.show.take_clock(now, board, clock);
         self.show.advance(now);
     }
@@ -85,17 +85,17 @@ impl LiveChess {
     }
 
     /// This is how a board is.
-    pub(crate) fn see(&mut self, sight: Sight) {
-        self.changed.insert(sight.name.clone());
-        let known = self.boards.get_mut(&sight.name);
+    pub(crate) fn see(&mut self, status: BoardStatus) {
+        self.changed.insert(status.name.clone());
+        let known = self.boards.get_mut(&status.name);
         let same = known.is_some_and(|seen| {
-            let same = (&seen.sight.serial, seen.sight.is_there()) == (&sight.serial, sight.is_there());
-            seen.sight = sight.clone();
+            let same = (&seen.status.serial, seen.status.is_there()) == (&status.serial, status.is_there());
+            seen.status = status.clone();
             same
         });
         if !same {
-            let seen = self.boards.entry(sight.name.clone());
-            seen.or_insert_with(|| Seen::new(sight));
+            let seen = self.boards.entry(status.name.clone());
+            seen.or_insert_with(|| ClientBoard::new(status));
             self.number();
         }
     }
@@ -112,17 +112,17 @@ impl LiveChess {
 
     /// Gives each board what it is called here: its serial number, and its name where another board has that.
     fn number(&mut self) {
-        let mut boards: Vec<&Sight> = self.boards.values().map(|seen| &seen.sight).collect();
-        boards.sort_by_key(|sight| !sight.is_there());
+        let mut boards: Vec<&BoardStatus> = self.boards.values().map(|seen| &seen.status).collect();
+        boards.sort_by_key(|status| !status.is_there());
         let mut serials: BTreeMap<String, String> = BTreeMap::new();
-        for sight in boards {
-            let serial = sight.serial.as_ref().unwrap_or(&sight.name);
+        for status in boards {
+            let serial = status.serial.as_ref().unwrap_or(&status.name);
             let serial = if serials.contains_key(serial) {
-                &sight.name
+                &status.name
             } else {
                 serial
             };
-            serials.insert(serial.clone(), sight.name.clone());
+            serials.insert(serial.clone(), status.name.clone());
         }
         for (serial, name) in &serials {
             if let Some(seen) = self.boards.get_mut(name) {
@@ -133,17 +133,17 @@ impl LiveChess {
     }
 
     /// The board that is called so.
-    fn named(&self, serial: &str) -> Option<&Seen> {
+    fn named(&self, serial: &str) -> Option<&ClientBoard> {
         let name = self.serials.get(serial).map_or(serial, String::as_str);
-        self.boards.get(name).filter(|seen| !seen.sight.forgotten)
+        self.boards.get(name).filter(|seen| !seen.status.forgotten)
     }
 
     /// All boards: those that are there come first, for some clients take the first one whatever it is.
     pub(crate) fn eboards(&self) -> Value {
-        let shown = self.boards.values().filter(|seen| !seen.sight.forgotten);
-        let mut boards: Vec<&Seen> = shown.collect();
+        let shown = self.boards.values().filter(|seen| !seen.status.forgotten);
+        let mut boards: Vec<&ClientBoard> = shown.collect();
         boards.sort_by_key(|seen| seen.place());
-        boards.into_iter().map(Seen::value).collect()
+        boards.into_iter().map(ClientBoard::value).collect()
     }
 
     /// A client has connected.
@@ -167,8 +167,8 @@ impl LiveChess {
                 let Some(seen) = self.named(&feed.serial) else {
                     continue;
                 };
-                if feed.is_new() || changed.contains(&seen.sight.name) {
-                    let game = self.show.current(&seen.sight.name);
+                if feed.is_new() || changed.contains(&seen.status.name) {
+                    let game = self.show.current(&seen.status.name);
                     if let Some(event) = feed.event(seen, game) {
                         let frame = frame("feed", &feed.id, &event, now);
                         self.frames.push((*session, frame));

@@ -11,8 +11,8 @@ use shakmaty::san::SanPlus;
 use shakmaty::{Board, Chess, Color, EnPassantMode, Position as _, fen::Fen};
 
 use super::*;
-use crate::outputs::shared::sight::Levers;
-use crate::tournament::{Pairing, Place, Player, Round};
+use crate::outputs::shared::board_status::Levers;
+use crate::tournament::{FilePosition, Pairing, Player, Round};
 
 pub(super) const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const SICILIAN: &str = "rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R";
@@ -68,18 +68,18 @@ const fn at(ms: i64) -> Timestamp {
     Timestamp::from_micros((1_790_000_000_000 + ms) * 1000)
 }
 
-fn clock(white: u64, black: u64, running: Option<Color>, ms: i64) -> ClockPicture {
+fn clock(white: u64, black: u64, running: Option<Color>, ms: i64) -> ClockView {
     let reading = Clock {
         white_ms: white * 1000,
         black_ms: black * 1000,
         running,
         flag: None,
     };
-    ClockPicture::of_reading(reading, at(ms))
+    ClockView::of_reading(reading, at(ms))
 }
 
-fn sight(name: &str, serial: &str, placement: &str, clock: ClockPicture) -> Sight {
-    Sight {
+fn board_status(name: &str, serial: &str, placement: &str, clock: ClockView) -> BoardStatus {
+    BoardStatus {
         name: name.to_owned(),
         serial: Some(serial.to_owned()),
         same_number: Vec::new(),
@@ -106,13 +106,18 @@ fn hall(may_set_up: bool) -> LiveChess {
     };
     let mut hall = LiveChess::new(facts, may_set_up);
     let placement = START.split(' ').next().expect("a placement");
-    hall.see(Sight {
+    hall.see(BoardStatus {
         connected: false,
         port: String::new(),
-        clock: ClockPicture::default(),
-        ..sight("board-1", "27182", placement, ClockPicture::default())
+        clock: ClockView::default(),
+        ..board_status("board-1", "27182", placement, ClockView::default())
     });
-    hall.see(sight("board-4", "31417", placement, clock(5400, 5400, None, 950)));
+    hall.see(board_status(
+        "board-4",
+        "31417",
+        placement,
+        clock(5400, 5400, None, 950),
+    ));
     hall.open(1);
     hall
 }
@@ -142,7 +147,7 @@ const SET_UP: &str = r#"{"id":12,"call":"call","param":{"id":4,"method":"setup",
 #[test]
 fn boards_are_listed_with_those_that_are_there_first() {
     let mut hall = hall(false);
-    hall.see(sight(
+    hall.see(board_status(
         "board-4",
         "31417",
         SICILIAN,
@@ -162,8 +167,8 @@ fn boards_are_listed_with_those_that_are_there_first() {
         (&"call".into(), &listed)
     );
     // Two boards with one number: the one that is there has it.
-    let twin = sight("board-2", "27182", SICILIAN, ClockPicture::default());
-    hall.see(Sight {
+    let twin = board_status("board-2", "27182", SICILIAN, ClockView::default());
+    hall.see(BoardStatus {
         expected: None,
         battery: Some(80),
         ..twin
@@ -206,7 +211,12 @@ fn a_client_subscribes_sets_up_and_sees_moves() {
     for event in events("board-4", "g1", "e4 c5 Nf3") {
         hall.take(at(3000), &event);
     }
-    hall.see(sight("board-4", "31417", SICILIAN, clock(5400, 5400, None, 950)));
+    hall.see(board_status(
+        "board-4",
+        "31417",
+        SICILIAN,
+        clock(5400, 5400, None, 950),
+    ));
     let frames_of = frames(&mut hall, 31000);
     assert_eq!(
         frames_of,
@@ -217,14 +227,14 @@ fn a_client_subscribes_sets_up_and_sees_moves() {
         ))]
     );
     // Nothing has changed, so nothing is said; a clock that only counts down has not changed either.
-    hall.see(sight(
+    hall.see(board_status(
         "board-4",
         "31417",
         SICILIAN,
         clock(5400, 5400, None, 30950),
     ));
     assert!(frames(&mut hall, 32000).is_empty());
-    hall.see(sight(
+    hall.see(board_status(
         "board-4",
         "31417",
         SICILIAN,
@@ -302,7 +312,12 @@ fn a_board_is_flipped_for_all_who_look_and_nothing_else_is() {
     for event in events("board-4", "g1", "e4 c5 Nf3") {
         hall.take(at(3000), &event);
     }
-    hall.see(sight("board-4", "31417", SICILIAN, clock(5400, 5400, None, 950)));
+    hall.see(board_status(
+        "board-4",
+        "31417",
+        SICILIAN,
+        clock(5400, 5400, None, 950),
+    ));
     frames(&mut hall, 0);
     let flip = r#"{"id":"x","call":"call","param":{"id":4,"method":"flip","param":{"flip":true}}}"#;
     let frames_of = says(&mut hall, 0, flip);
@@ -381,7 +396,7 @@ fn paired(table: u32, result: Option<GameResult>) -> Pairing {
         white: player("White, First", 1_500_001),
         black: player("Black, First M", 1_500_002),
         result,
-        place: Place::default(),
+        place: FilePosition::default(),
     }
 }
 

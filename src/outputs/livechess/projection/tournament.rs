@@ -119,8 +119,8 @@ impl LiveChess {
     fn tables(&self) -> Vec<String> {
         let mut tables: BTreeMap<u32, (bool, &str)> = BTreeMap::new();
         for seen in self.boards.values() {
-            if let Some(table) = crate::tournament::table_of(&seen.sight.name) {
-                tables.insert(table, (false, &seen.sight.name));
+            if let Some(table) = crate::tournament::table_of(&seen.status.name) {
+                tables.insert(table, (false, &seen.status.name));
             }
         }
         let rounds = self.show.rounds();
@@ -143,7 +143,7 @@ impl LiveChess {
 
     /// What a board that is among all boards is called.
     fn serial_of(&self, board: &str) -> Option<&str> {
-        let seen = self.boards.get(board).filter(|seen| !seen.sight.forgotten)?;
+        let seen = self.boards.get(board).filter(|seen| !seen.status.forgotten)?;
         Some(&seen.serial)
     }
 

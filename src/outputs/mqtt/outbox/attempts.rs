@@ -23,7 +23,7 @@ pub(super) struct Attempts {
 
 /// A connection that is lost, or could not be made.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct ConnectionFailure {
     pub(super) reason: LostReason,
     /// How many attempts have failed in a row.
     pub(super) failed: u32,
@@ -71,14 +71,19 @@ impl Attempts {
     }
 
     /// Notes that there is no connection any more; `client_id` is what the broker knows it by.
-    pub(super) fn lost(&mut self, reason: LostReason, client_id: &str) -> Failure {
+    pub(super) fn lost(&mut self, reason: LostReason, client_id: &str) -> ConnectionFailure {
         let stood = self.stands.take();
         let stood = stood.map(|(time, since)| time.now().saturating_duration_since(since));
         self.lost_after(stood, reason, client_id)
     }
 
     /// The same for a connection that has stood so long; `None`: it could not be made.
-    fn lost_after(&mut self, stood: Option<Duration>, reason: LostReason, client_id: &str) -> Failure {
+    fn lost_after(
+        &mut self,
+        stood: Option<Duration>,
+        reason: LostReason,
+        client_id: &str,
+    ) -> ConnectionFailure {
         let brief = stood.is_some_and(|stood| stood < BRIEF) && matches!(reason, LostReason::Closed);
         self.brief = if brief { self.brief + 1 } else { 0 };
         let reason = match reason {
@@ -88,7 +93,7 @@ impl Attempts {
             reason => reason,
         };
         self.failed += 1;
-        Failure {
+        ConnectionFailure {
             failed: self.failed,
             is_news: self.is_news(stood, &reason),
             pause: self.next_pause(&reason),
@@ -130,7 +135,7 @@ mod tests {
     const SHORT: Option<Duration> = Some(Duration::from_millis(200));
     const LONG: Option<Duration> = Some(Duration::from_secs(3600));
 
-    fn lost(attempts: &mut Attempts, stood: Option<Duration>, reason: LostReason) -> Failure {
+    fn lost(attempts: &mut Attempts, stood: Option<Duration>, reason: LostReason) -> ConnectionFailure {
         attempts.lost_after(stood, reason, "kiebitz-pi-1")
     }
 

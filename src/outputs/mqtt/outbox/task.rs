@@ -10,18 +10,18 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Sleep, sleep};
 use tracing::{debug, error, info, warn};
 
-use super::attempts::{Attempts, Failure};
-use super::{ConnectionState, Handed, Progress};
-use crate::outputs::mqtt::backlog::{Reader, ReaderEvent};
+use super::attempts::{Attempts, ConnectionFailure};
+use super::{ConnectionState, Handed, OutboxProgress};
+use crate::outputs::mqtt::backlog::{BacklogReader, ReaderEvent};
 use crate::outputs::mqtt::client::Dialect;
 use crate::outputs::mqtt::inlet::Received;
-use crate::outputs::mqtt::link::{Limits, Link, LinkEvent};
+use crate::outputs::mqtt::link::{BrokerLink, Limits, LinkEvent};
 use crate::outputs::mqtt::lost::LostReason;
 use crate::outputs::mqtt::message::{Delivery, Message};
+use crate::outputs::mqtt::outbox_store::{Acknowledged, OutboxStore, PageOutcome};
 use crate::outputs::mqtt::payload::DaemonState;
 use crate::outputs::mqtt::queue::Ticket;
 use crate::outputs::mqtt::settings::MqttConfig;
-use crate::outputs::mqtt::stock::{Acknowledged, Stock, Taken};
 use crate::system_time::wall_time;
 
 /// The task of an [`Outbox`](super::Outbox): [`run`](Self::run) it.
@@ -30,9 +30,9 @@ pub struct OutboxTask {
     pub(super) config: MqttConfig,
     pub(super) daemon_topic: Arc<str>,
     pub(super) inbox: mpsc::UnboundedReceiver<Handed>,
-    pub(super) stock: Stock,
-    pub(super) reader: Reader,
-    pub(super) progress: Arc<watch::Sender<Progress>>,
+    pub(super) store: OutboxStore,
+    pub(super) reader: BacklogReader,
+    pub(super) progress: Arc<watch::Sender<OutboxProgress>>,
     pub(super) connection: watch::Sender<ConnectionState>,
     /// Why there is none.
     pub(super) lost: watch::Sender<Option<String>>,
@@ -78,8 +78,8 @@ const PACKET_OVERHEAD: usize = 64;
 
 /// Where the task is with the broker.
 enum Phase {
-    Connecting(Link),
-    Connected(Link, Limits),
+    Connecting(BrokerLink),
+    Connected(BrokerLink, Limits),
     Pausing(Pin<Box<Sleep>>),
 }
 
@@ -117,23 +117,23 @@ impl OutboxTask {
                 () = expired(&mut stopping) => break,
                 event = self.reader.event() => self.take_in(event),
                 step = phase.step() => match step {
-                    Step::Open => phase = self.open(&will),
-                    Step::Link(LinkEvent::Connected(limits)) => {
+                    PhaseStep::Open => phase = self.open(&will),
+                    PhaseStep::Link(LinkEvent::Connected(limits)) => {
                         self.connected(&mut attempts, stopping.is_some());
                         phase = phase.connected(limits);
                         if let (Phase::Connected(link, _), Some(_)) = (&phase, &self.commands) {
                             link.listen();
                         }
                     }
-                    Step::Link(LinkEvent::Acknowledged(ticket)) => {
+                    PhaseStep::Link(LinkEvent::Acknowledged(ticket)) => {
                         attempts.delivered();
                         self.acknowledge(ticket);
                     }
-                    Step::Link(LinkEvent::Refused(ticket, reason)) => self.refused(ticket, &reason),
-                    Step::Link(LinkEvent::Commanded(command)) => self.commanded(*command),
-                    Step::Link(LinkEvent::Unheard(reason)) => self.unheard(&reason),
-                    Step::Link(LinkEvent::Closed) => break,
-                    Step::Link(LinkEvent::Lost(reason)) => phase = self.lost(reason, &mut attempts),
+                    PhaseStep::Link(LinkEvent::Refused(ticket, reason)) => self.refused(ticket, &reason),
+                    PhaseStep::Link(LinkEvent::Commanded(command)) => self.commanded(*command),
+                    PhaseStep::Link(LinkEvent::Unheard(reason)) => self.unheard(&reason),
+                    PhaseStep::Link(LinkEvent::Closed) => break,
+                    PhaseStep::Link(LinkEvent::Lost(reason)) => phase = self.lost(reason, &mut attempts),
                 },
             }
             if let Some(stopping) = &mut stopping {
@@ -154,7 +154,7 @@ impl OutboxTask {
 
     fn open(&self, will: &Message) -> Phase {
         self.report(ConnectionState::Connecting);
-        Phase::Connecting(Link::open(self.dialect, &self.config, will))
+        Phase::Connecting(BrokerLink::open(self.dialect, &self.config, will))
     }
 
     fn warn_of_exposed_files(&self) {
@@ -171,7 +171,7 @@ impl OutboxTask {
             self.report(ConnectionState::Disconnected);
             return Phase::Pausing(Box::pin(sleep(Duration::ZERO)));
         }
-        let Failure {
+        let ConnectionFailure {
             reason,
             failed,
             is_news,
@@ -179,12 +179,12 @@ impl OutboxTask {
         } = attempts.lost(reason, &self.config.client_id());
         let broker = self.config.broker();
         if is_news {
-            let queued = self.stock.queue().len();
+            let queued = self.store.queue().len();
             warn!(broker, %reason, queued, "no connection to the MQTT broker at {broker}: {reason}; retrying");
         } else {
             debug!(broker, %reason, attempt = failed, ?pause, "no connection to the MQTT broker at {broker}: {reason}");
         }
-        self.stock.rewind();
+        self.store.rewind();
         let why = format!("no connection to the MQTT broker at {broker}: {reason}");
         self.lost.send_replace(Some(why));
         self.report(ConnectionState::Disconnected);
@@ -211,14 +211,14 @@ impl OutboxTask {
             );
         }
         let greeting = (!stopping).then(|| self.greeting());
-        self.stock.restart(greeting);
+        self.store.restart(greeting);
         self.lost.send_replace(None);
         self.report(ConnectionState::Connected);
     }
 
     /// What is published first on every connection.
     fn greeting(&self) -> Message {
-        self.stock
+        self.store
             .queue()
             .picture(&self.daemon_topic)
             .cloned()
@@ -239,10 +239,10 @@ impl OutboxTask {
 
     /// Queues the daemon's last state when nothing can come before it any more.
     fn say_last(&mut self, stopping: &mut Stopping) {
-        if self.stock.behind() == 0
+        if self.store.behind() == 0
             && let Some(last_state) = stopping.last_state.take()
         {
-            self.stock.push(last_state);
+            self.store.push(last_state);
             self.update_progress(0);
         }
     }
@@ -252,9 +252,9 @@ impl OutboxTask {
         let said = stopping.last_state.is_none();
         match phase {
             // The broker publishes the last will of a connection that it lost; nothing else is left to publish.
-            Phase::Connecting(_) | Phase::Pausing(_) => said && self.stock.queue().len() <= 1,
+            Phase::Connecting(_) | Phase::Pausing(_) => said && self.store.queue().len() <= 1,
             Phase::Connected(link, _) => {
-                if said && self.stock.is_empty() {
+                if said && self.store.is_empty() {
                     link.disconnect();
                 }
                 false
@@ -263,7 +263,7 @@ impl OutboxTask {
     }
 
     fn ended(&self) {
-        let (messages, boards) = (self.stock.queue().len(), self.stock.behind());
+        let (messages, boards) = (self.store.queue().len(), self.store.behind());
         if messages > 0 {
             warn!(
                 messages,
@@ -292,11 +292,11 @@ impl OutboxTask {
 
     fn receive(&mut self, handed: Handed) {
         let count = handed.count();
-        let behind = self.stock.behind();
+        let behind = self.store.behind();
         match handed {
             Handed::Messages(messages) => {
-                messages.into_iter().for_each(|message| self.stock.push(message));
-                if behind == 0 && self.stock.behind() > 0 {
+                messages.into_iter().for_each(|message| self.store.push(message));
+                if behind == 0 && self.store.behind() > 0 {
                     info!("the queue for the MQTT broker is full; later events are read from the journal");
                 }
             }
@@ -307,7 +307,7 @@ impl OutboxTask {
                 last,
             } => {
                 if self.reader.has_backlog() {
-                    self.stock.leave_behind(&board, &topic, after, last);
+                    self.store.leave_behind(&board, &topic, after, last);
                 }
             }
         }
@@ -317,7 +317,7 @@ impl OutboxTask {
     /// Reads on where a board is behind, if there is room.
     fn read_on(&mut self) {
         if self.reader.is_idle()
-            && let Some(page) = self.stock.next_page()
+            && let Some(page) = self.store.next_page()
         {
             self.reader.read(page);
         }
@@ -325,10 +325,10 @@ impl OutboxTask {
 
     fn take_in(&mut self, event: ReaderEvent) {
         match event {
-            ReaderEvent::Paused => self.stock.wake(),
-            ReaderEvent::Read(page, None) => self.stock.put_off(&page),
+            ReaderEvent::Paused => self.store.wake(),
+            ReaderEvent::Read(page, None) => self.store.put_off(&page),
             ReaderEvent::Read(page, Some(events)) => {
-                if self.stock.take_in(&page, events) == (Taken::Nothing { again: false }) {
+                if self.store.take_in(&page, events) == (PageOutcome::Nothing { again: false }) {
                     let (board, after) = (&*page.board, page.after);
                     warn!(
                         board,
@@ -337,15 +337,15 @@ impl OutboxTask {
                 }
             }
         }
-        if self.stock.rests() {
+        if self.store.rests() {
             self.reader.pause();
         }
         self.update_progress(0);
     }
 
-    fn send(&mut self, link: &mut Link, limits: Limits) {
-        while self.stock.queue().window() < limits.window {
-            let Some((ticket, message)) = self.stock.send_next() else {
+    fn send(&mut self, link: &mut BrokerLink, limits: Limits) {
+        while self.store.queue().window() < limits.window {
+            let Some((ticket, message)) = self.store.send_next() else {
                 return;
             };
             let bytes = message.topic.len() + message.payload.len() + PACKET_OVERHEAD;
@@ -360,12 +360,12 @@ impl OutboxTask {
     }
 
     fn acknowledge(&mut self, ticket: Ticket) -> Option<Message> {
-        let Acknowledged { message, all } = self.stock.acknowledge(ticket)?;
+        let Acknowledged { message, all } = self.store.acknowledge(ticket)?;
         let took = message
             .happened
             .map(|happened| wall_time().saturating_duration_since(happened));
         self.progress.send_modify(|progress| {
-            progress.queued = self.stock.queue().len() + progress.unread;
+            progress.queued = self.store.queue().len() + progress.unread;
             took.into_iter().for_each(|took| progress.delivered.count(took));
             progress.acknowledged.extend(all);
         });
@@ -405,8 +405,8 @@ impl OutboxTask {
     fn update_progress(&self, read: usize) {
         self.progress.send_modify(|progress| {
             progress.unread -= read;
-            progress.queued = self.stock.queue().len() + progress.unread;
-            progress.behind = self.stock.behind();
+            progress.queued = self.store.queue().len() + progress.unread;
+            progress.behind = self.store.behind();
         });
     }
 
@@ -417,19 +417,19 @@ impl OutboxTask {
 }
 
 /// What comes next in a phase.
-enum Step {
+enum PhaseStep {
     Open,
     Link(LinkEvent),
 }
 
 impl Phase {
     /// May be dropped and called again.
-    async fn step(&mut self) -> Step {
+    async fn step(&mut self) -> PhaseStep {
         match self {
-            Self::Connecting(link) | Self::Connected(link, _) => Step::Link(link.event().await),
+            Self::Connecting(link) | Self::Connected(link, _) => PhaseStep::Link(link.event().await),
             Self::Pausing(pause) => {
                 pause.await;
-                Step::Open
+                PhaseStep::Open
             }
         }
     }

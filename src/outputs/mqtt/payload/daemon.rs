@@ -101,14 +101,14 @@ pub struct Disk {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct StorageState {
     /// The journal, with all events.
-    pub journal: Keeping,
+    pub journal: DiskState,
     /// The recordings of all bytes.
-    pub recordings: Keeping,
+    pub recordings: DiskState,
 }
 
 /// Whether a disk takes what it is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Keeping {
+pub struct DiskState {
     /// It does.
     pub ok: bool,
     /// Since when it does not.
@@ -125,7 +125,7 @@ pub struct Keeping {
     pub lost: u64,
 }
 
-impl Default for Keeping {
+impl Default for DiskState {
     fn default() -> Self {
         Self {
             ok: true,

@@ -374,7 +374,7 @@ fn without_a_delay_all_is_seen_at_once_and_as_published() {
 #[test]
 fn clock_comes_later_with_its_delay() {
     let mut spectators = Spectators::new(DELAY);
-    let times = ClockPicture::of_reading(clock(600), at(4));
+    let times = ClockView::of_reading(clock(600), at(4));
     spectators.projection.take_clock(at(5), &times);
     assert!(spectators.follow(5..=904, &[]).is_empty());
     spectators.follow(905..=905, &[]);
@@ -557,7 +557,7 @@ fn after_a_day_of_blitz_only_the_last_half_hour_is_held() {
             ),
         }
         // A clock that counts up by itself.
-        projection.take_clock(now, &ClockPicture::of_reading(clock(600), now));
+        projection.take_clock(now, &ClockView::of_reading(clock(600), now));
         projection.release(now);
         most = most.max(projection.delayed.held.len());
     }

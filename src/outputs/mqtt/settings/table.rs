@@ -10,21 +10,21 @@ use toml::Spanned;
 
 use super::MqttConfig;
 use crate::outputs::mqtt::{Prefix, UrlError};
-use crate::settings::{Absolute, Delay, Name, Text, Wrong};
+use crate::settings::{Absolute, Delay, Name, SpannedError, TextValue};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MqttTable {
-    url: Spanned<Text<Broker>>,
+    url: Spanned<TextValue<BrokerConfig>>,
     user: Option<Spanned<String>>,
-    password_file: Option<Spanned<Text<Absolute>>>,
-    ca_file: Option<Spanned<Text<Absolute>>>,
-    client_certificate: Option<Spanned<Text<Absolute>>>,
-    client_key: Option<Spanned<Text<Absolute>>>,
+    password_file: Option<Spanned<TextValue<Absolute>>>,
+    ca_file: Option<Spanned<TextValue<Absolute>>>,
+    client_certificate: Option<Spanned<TextValue<Absolute>>>,
+    client_key: Option<Spanned<TextValue<Absolute>>>,
     #[serde(default = "live")]
-    prefix: Text<Prefix>,
+    prefix: TextValue<Prefix>,
     #[serde(default = "none")]
-    public_delay: Text<Delay>,
+    public_delay: TextValue<Delay>,
     #[serde(default)]
     commands: bool,
     #[serde(default)]
@@ -33,18 +33,18 @@ pub(crate) struct MqttTable {
     hub: bool,
 }
 
-fn live() -> Text<Prefix> {
-    Text(Prefix::live())
+fn live() -> TextValue<Prefix> {
+    TextValue(Prefix::live())
 }
 
-const fn none() -> Text<Delay> {
-    Text(Delay(Duration::ZERO))
+const fn none() -> TextValue<Delay> {
+    TextValue(Delay(Duration::ZERO))
 }
 
 /// How to reach the broker.
-struct Broker(MqttConfig);
+struct BrokerConfig(MqttConfig);
 
-impl FromStr for Broker {
+impl FromStr for BrokerConfig {
     type Err = UrlError;
 
     fn from_str(url: &str) -> Result<Self, UrlError> {
@@ -53,13 +53,13 @@ impl FromStr for Broker {
 }
 
 /// A path and where in the file it is written.
-struct Place {
+struct PathValue {
     span: Range<usize>,
     path: PathBuf,
 }
 
-impl Place {
-    fn of(path: Spanned<Text<Absolute>>) -> Self {
+impl PathValue {
+    fn of(path: Spanned<TextValue<Absolute>>) -> Self {
         let span = path.span();
         let path = path.into_inner().0.0;
         Self { span, path }
@@ -67,14 +67,14 @@ impl Place {
 }
 
 /// What the table says, and the name of the daemon if the configuration gives one.
-pub(crate) fn mqtt(table: MqttTable, daemon: Option<&Name>) -> Result<MqttConfig, Wrong> {
+pub(crate) fn mqtt(table: MqttTable, daemon: Option<&Name>) -> Result<MqttConfig, SpannedError> {
     let broker = table.url.into_inner().0.0;
-    let broker = with_login(broker, table.user, table.password_file.map(Place::of))?;
+    let broker = with_login(broker, table.user, table.password_file.map(PathValue::of))?;
     let broker = with_certificates(
         broker,
-        table.ca_file.map(Place::of),
-        table.client_certificate.map(Place::of),
-        table.client_key.map(Place::of),
+        table.ca_file.map(PathValue::of),
+        table.client_certificate.map(PathValue::of),
+        table.client_key.map(PathValue::of),
     )?;
     let broker = broker
         .with_prefix(table.prefix.0)
@@ -91,58 +91,61 @@ pub(crate) fn mqtt(table: MqttTable, daemon: Option<&Name>) -> Result<MqttConfig
 fn with_login(
     mut broker: MqttConfig,
     user: Option<Spanned<String>>,
-    password_file: Option<Place>,
-) -> Result<MqttConfig, Wrong> {
+    password_file: Option<PathValue>,
+) -> Result<MqttConfig, SpannedError> {
     if let Some(user) = user {
         if user.get_ref().is_empty() {
-            return Err(Wrong::new(user.span(), "the user's name is empty"));
+            return Err(SpannedError::new(user.span(), "the user's name is empty"));
         }
         if broker.user().is_some() {
-            return Err(Wrong::new(
+            return Err(SpannedError::new(
                 user.span(),
                 "`url` already contains a user: remove one of the two",
             ));
         }
         broker = broker.with_user(user.get_ref());
     }
-    let Some(Place { span, path }) = password_file else {
+    let Some(PathValue { span, path }) = password_file else {
         return Ok(broker);
     };
     if broker.has_password() {
-        return Err(Wrong::new(
+        return Err(SpannedError::new(
             span,
             "`url` already contains a password: remove one of the two",
         ));
     }
     if broker.user().is_none() {
-        return Err(Wrong::new(span, "a password needs a user: `user` is missing"));
+        return Err(SpannedError::new(
+            span,
+            "a password needs a user: `user` is missing",
+        ));
     }
     Ok(broker.with_password_file(&path))
 }
 
 fn with_certificates(
     mut broker: MqttConfig,
-    ca_file: Option<Place>,
-    certificate: Option<Place>,
-    key: Option<Place>,
-) -> Result<MqttConfig, Wrong> {
+    ca_file: Option<PathValue>,
+    certificate: Option<PathValue>,
+    key: Option<PathValue>,
+) -> Result<MqttConfig, SpannedError> {
     let any = [&ca_file, &certificate, &key].into_iter().flatten().next();
-    if let Some(Place { span, .. }) = any
+    if let Some(PathValue { span, .. }) = any
         && !broker.is_encrypted()
     {
         let message = "certificates are only for encrypted connections: `url` must begin with mqtts://";
-        return Err(Wrong::new(span.clone(), message));
+        return Err(SpannedError::new(span.clone(), message));
     }
-    if let Some(Place { path, .. }) = ca_file {
+    if let Some(PathValue { path, .. }) = ca_file {
         broker = broker.with_ca_file(&path);
     }
     match (certificate, key) {
         (Some(certificate), Some(key)) => Ok(broker.with_client_certificate(&certificate.path, &key.path)),
-        (Some(Place { span, .. }), None) => Err(Wrong::new(
+        (Some(PathValue { span, .. }), None) => Err(SpannedError::new(
             span,
             "a certificate needs its key: `client_key` is missing",
         )),
-        (None, Some(Place { span, .. })) => Err(Wrong::new(
+        (None, Some(PathValue { span, .. })) => Err(SpannedError::new(
             span,
             "a key needs its certificate: `client_certificate` is missing",
         )),

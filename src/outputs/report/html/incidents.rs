@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{blank, diagram};
-use crate::outputs::report::model::{IncidentReport, Report, Source};
+use crate::outputs::report::model::{IncidentReport, Report, SourceFile};
 use crate::outputs::report::position::squares;
 use crate::outputs::report::view::{GameRenderer, Renderer, Reported};
 use crate::outputs::report::words::fill;
@@ -97,7 +97,7 @@ pub(super) fn card(
 }
 
 /// The squares, the changes that were reported of them, and where that is in the capture.
-fn evidence(view: Renderer<'_>, source: Option<&Source>, entry: &IncidentReport) -> Markup {
+fn evidence(view: Renderer<'_>, source: Option<&SourceFile>, entry: &IncidentReport) -> Markup {
     let words = view.words;
     let marked = &entry.incident.squares;
     html! {

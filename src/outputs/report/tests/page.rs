@@ -17,7 +17,7 @@ fn irregular() -> Report {
     played.order_certain = false;
     story.publish(EventKind::MoveMade(played));
     let mut report = story.report();
-    report.source = Some(Source {
+    report.source = Some(SourceFile {
         file: "round 5/\"board\".pcapng".to_owned(),
         cut_at: Some(77),
     });

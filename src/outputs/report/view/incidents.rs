@@ -6,7 +6,7 @@ use kiebitz_game::laws::{Edition, IncidentKind, Severity};
 use shakmaty::san::SanPlus;
 
 use super::{GameRenderer, Renderer};
-use crate::outputs::report::model::{Closing, IncidentReport, Source, Step};
+use crate::outputs::report::model::{Closing, IncidentReport, IncidentStep, SourceFile};
 use crate::outputs::report::position::{fen_before, is_en_passant};
 use crate::outputs::report::words::{fill, say};
 use crate::outputs::shared::advice::{MOVES, advice};
@@ -90,7 +90,7 @@ impl Renderer<'_> {
     /// Its updates; many that only say more of the same share a line.
     fn steps(self, entry: &IncidentReport) -> Vec<String> {
         let words = self.words;
-        let line = |step: &Step| {
+        let line = |step: &IncidentStep| {
             let severity = self.severity(step.severity);
             format!("{}: {}, {severity}", words.updated, self.time(step.ts))
         };
@@ -157,7 +157,7 @@ impl Renderer<'_> {
     /// Where the evidence is: packets of the capture, else port and times.
     pub(in crate::outputs::report) fn incident_places(
         self,
-        source: Option<&Source>,
+        source: Option<&SourceFile>,
         entry: &IncidentReport,
     ) -> Vec<String> {
         let words = self.words;

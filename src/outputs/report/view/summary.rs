@@ -8,7 +8,7 @@ use crate::outputs::report::model::{Note, Open};
 use crate::outputs::report::words::{fill, say};
 
 /// A list of the summary.
-pub(in crate::outputs::report) struct Points {
+pub(in crate::outputs::report) struct SummaryList {
     pub(in crate::outputs::report) heading: &'static str,
     pub(in crate::outputs::report) points: Vec<Point>,
     /// What is said where there are none.
@@ -110,7 +110,7 @@ impl GameRenderer<'_> {
     }
 
     /// Violations, other advice, what is open, gaps.
-    pub(in crate::outputs::report) fn points(self) -> Vec<Points> {
+    pub(in crate::outputs::report) fn points(self) -> Vec<SummaryList> {
         let (summary, words) = (&self.game.summary, self.view.words);
         let incidents = |numbers: &[u64]| -> Vec<Point> {
             numbers
@@ -141,13 +141,19 @@ impl GameRenderer<'_> {
         lists
     }
 
-    fn list(self, heading: &'static str, mut points: Vec<Point>, none: &'static str, most: usize) -> Points {
+    fn list(
+        self,
+        heading: &'static str,
+        mut points: Vec<Point>,
+        none: &'static str,
+        most: usize,
+    ) -> SummaryList {
         let all = points.len();
         // A line that says "and 1 more" is as long as the one it leaves out.
         points.truncate(if all == most + 1 { all } else { most });
         let left_out = all - points.len();
         let more = fill(self.view.words.and_more, &[("n", &left_out.to_string())]);
-        Points {
+        SummaryList {
             heading,
             points,
             none,

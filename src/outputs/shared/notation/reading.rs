@@ -7,7 +7,7 @@ use super::{DRAW_OFFER, EN_PASSANT, Letters, MateSign, Notation};
 
 /// A move that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reading {
+pub struct ReadMove {
     /// The move: legal in the position it was read in.
     pub played: Move,
     /// An offer of a draw is noted after it.
@@ -45,7 +45,7 @@ pub enum Unread {
 
 /// The parts of a move that a text gives; `None` where it does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Written {
+enum MoveText {
     Castling(CastlingSide),
     Piece {
         role: Role,
@@ -68,7 +68,7 @@ enum Written {
 /// # Errors
 ///
 /// When it is not a move, is not legal in this position, or could be several.
-pub fn read(text: &str, letters: &'static Letters, position: &Chess) -> Result<Reading, Unread> {
+pub fn read(text: &str, letters: &'static Letters, position: &Chess) -> Result<ReadMove, Unread> {
     let trimmed = text.trim();
     let (rest, draw_offered) = match trimmed.strip_suffix(DRAW_OFFER) {
         Some(rest) => (rest.trim_end(), true),
@@ -86,7 +86,7 @@ pub fn read(text: &str, letters: &'static Letters, position: &Chess) -> Result<R
         .filter(|legal| written.fits(*legal))
         .collect();
     match fitting.as_slice() {
-        [played] => Ok(Reading {
+        [played] => Ok(ReadMove {
             played: *played,
             draw_offered,
         }),
@@ -103,10 +103,10 @@ pub fn read(text: &str, letters: &'static Letters, position: &Chess) -> Result<R
     }
 }
 
-fn written(text: &str, letters: &Letters) -> Option<Written> {
+fn written(text: &str, letters: &Letters) -> Option<MoveText> {
     let (text, en_passant) = without_signs(text);
     if let Some(side) = castling(text) {
-        return (!en_passant).then_some(Written::Castling(side));
+        return (!en_passant).then_some(MoveText::Castling(side));
     }
     let (role, rest) = piece(text, letters).unwrap_or((Role::Pawn, text));
     let (rest, promotion) = promoted(rest, letters);
@@ -116,7 +116,7 @@ fn written(text: &str, letters: &Letters) -> Option<Written> {
         None => (rest, false),
     };
     let (file, rank) = origin(rest)?;
-    Some(Written::Piece {
+    Some(MoveText::Piece {
         role,
         file,
         rank,
@@ -192,7 +192,7 @@ fn origin(text: &str) -> Option<(Option<File>, Option<Rank>)> {
     }
 }
 
-impl Written {
+impl MoveText {
     fn fits(self, legal: Move) -> bool {
         match self {
             Self::Castling(side) => legal.castling_side() == Some(side),

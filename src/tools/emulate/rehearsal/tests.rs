@@ -22,7 +22,7 @@ fn emulation(boards: usize, faults: &[&str]) -> Emulation {
         speed: Speed::Times(20.0),
         seed: 1,
         faults: faults.iter().map(|fault| fault.parse().unwrap()).collect(),
-        lines: Lines::Own { powered: false },
+        lines: Wiring::Own { powered: false },
         links: None,
     }
 }
@@ -32,7 +32,11 @@ fn rehearsal(emulation: &Emulation, pgn: &str) -> Rehearsal {
 }
 
 /// Lets time pass until then; what happened, each with its time in whole seconds.
-fn watch(rehearsal: &mut Rehearsal, until: Timestamp, mut happened: impl FnMut(Timestamp, usize, Output)) {
+fn watch(
+    rehearsal: &mut Rehearsal,
+    until: Timestamp,
+    mut happened: impl FnMut(Timestamp, usize, RehearsalOutput),
+) {
     while let Some(due) = rehearsal.poll_deadline().filter(|due| *due <= until) {
         rehearsal.advance(due);
         while let Some((table, output)) = rehearsal.poll_output() {
@@ -44,9 +48,11 @@ fn watch(rehearsal: &mut Rehearsal, until: Timestamp, mut happened: impl FnMut(T
 fn words(rehearsal: &mut Rehearsal, until: Timestamp) -> Vec<(usize, String)> {
     let mut reported = Vec::new();
     watch(rehearsal, until, |_, table, output| match output {
-        Output::Words(words) => reported.push((table, words)),
-        Output::Unplugged | Output::Plugged => reported.push((table, format!("{output:?}"))),
-        Output::Bytes(_) => {}
+        RehearsalOutput::Words(words) => reported.push((table, words)),
+        RehearsalOutput::Unplugged | RehearsalOutput::Plugged => {
+            reported.push((table, format!("{output:?}")))
+        }
+        RehearsalOutput::Bytes(_) => {}
     });
     reported
 }
@@ -101,9 +107,9 @@ fn faults_come_in_their_time_and_pass() {
         NOON + Duration::from_secs(30),
         |at, table, output| {
             let said = match output {
-                Output::Bytes(_) => return,
-                Output::Words(words) if words.contains(',') => return,
-                Output::Words(words) => words,
+                RehearsalOutput::Bytes(_) => return,
+                RehearsalOutput::Words(words) if words.contains(',') => return,
+                RehearsalOutput::Words(words) => words,
                 other => format!("{other:?}"),
             };
             reported.push((at.saturating_duration_since(NOON).as_secs(), table, said));
@@ -148,7 +154,7 @@ fn a_fault_that_is_typed_counts_from_then() {
 fn bus(boards: usize, damaged: &str, faults: &[&str]) -> Emulation {
     let damaged = damaged.parse().unwrap();
     Emulation {
-        lines: Lines::Bus { damaged },
+        lines: Wiring::Bus { damaged },
         ..emulation(boards, faults)
     }
 }
@@ -158,8 +164,8 @@ fn ask(rehearsal: &mut Rehearsal, at: u64, kind: BusCommandKind, board: u16) -> 
     let address = BusAddress::new(board).unwrap();
     let now = NOON + Duration::from_millis(at);
     let (mut decoder, mut answers, mut reported) = (BusDecoder::new(), Vec::new(), Vec::new());
-    let mut hear = |line: usize, output: Output| match output {
-        Output::Bytes(bytes) => {
+    let mut hear = |line: usize, output: RehearsalOutput| match output {
+        RehearsalOutput::Bytes(bytes) => {
             assert_eq!(line, 0, "there is one line");
             decoder.feed(&bytes, |decoded| {
                 answers.push(match decoded {
@@ -180,8 +186,8 @@ fn ask(rehearsal: &mut Rehearsal, at: u64, kind: BusCommandKind, board: u16) -> 
                 });
             });
         }
-        Output::Words(words) if words.contains(" - ") => {}
-        Output::Words(words) => reported.push(words),
+        RehearsalOutput::Words(words) if words.contains(" - ") => {}
+        RehearsalOutput::Words(words) => reported.push(words),
         other => panic!("{other:?}"),
     };
     watch(rehearsal, now, |_, line, output| hear(line, output));
@@ -256,7 +262,7 @@ fn every_game_is_announced_as_it_is_written() {
         }
         let end = NOON + Duration::from_secs(600);
         watch(&mut rehearsal, end, |at, table, output| {
-            if let Output::Bytes(bytes) = output {
+            if let RehearsalOutput::Bytes(bytes) = output {
                 watched.receive(at, lines[table], &bytes);
             }
         });
@@ -291,7 +297,7 @@ fn games_announced<'s>(said: impl Iterator<Item = &'s ExplainedEvent>) -> Vec<Ve
     games
 }
 
-fn moves_written(game: &Game) -> Vec<String> {
+fn moves_written(game: &ScriptedGame) -> Vec<String> {
     let square = |field: Field| shakmaty::Square::new(u32::from(field.number())).flip_vertical();
     let plies = game.script.plies.iter();
     plies

@@ -6,9 +6,9 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use kiebitz::journal::NumbersFile;
-use kiebitz::restart::{self, Given, Sources};
-use kiebitz_game::hall::Numbers;
+use kiebitz::journal::SeqFile;
+use kiebitz::restart::{self, KnownSeqs, Sources};
+use kiebitz_game::hall::LastSeqs;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::*;
@@ -151,7 +151,7 @@ fn a_daemon_that_runs_is_not_disturbed() {
 #[test]
 fn a_slow_start_is_waited_for_and_the_outputs_go_on() {
     let left = Left::by_round(11, Wiring::Single);
-    let mut numbers = NumbersFile::open(&left.directory.path().join("numbers"), "").unwrap();
+    let mut numbers = SeqFile::open(&left.directory.path().join("numbers"), "").unwrap();
     let lasts = left.had.iter();
     let lasts = lasts.filter_map(|(board, events)| Some((board.as_str(), *events.last_key_value()?.0)));
     numbers.note(lasts).unwrap();
@@ -231,7 +231,7 @@ fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
         )
     });
     let lasts: BTreeMap<&str, u64> = lasts.collect();
-    let mut file = NumbersFile::open(&numbers, "").unwrap();
+    let mut file = SeqFile::open(&numbers, "").unwrap();
     file.note(lasts.iter().map(|(board, last)| (*board, *last)))
         .unwrap();
     left.lose();
@@ -247,12 +247,12 @@ fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
     assert!(left.has() == left.had);
 
     let journal = Journal::open(&left.file()).unwrap();
-    let known = Given {
-        numbers: Numbers {
-            boards: NumbersFile::lasts_in(&numbers, None).unwrap(),
+    let known = KnownSeqs {
+        numbers: LastSeqs {
+            boards: SeqFile::lasts_in(&numbers, None).unwrap(),
             others: 0,
         },
-        ..Given::default()
+        ..KnownSeqs::default()
     };
     let sources = Sources {
         journal: &journal,

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::*;
 
-fn reading(second: i64, running: Option<Color>) -> ClockPicture {
-    ClockPicture {
+fn reading(second: i64, running: Option<Color>) -> ClockView {
+    ClockView {
         white_ms: Some(5_395_000),
         black_ms: Some(5_391_200),
         running,

@@ -2,7 +2,7 @@ use super::*;
 use crate::outputs::livechess::projection::tests::{START, fens, game, played};
 
 /// What a client gets that says this position.
-fn plan(record: Option<&GameRecord>, fen: &str, may_set_up: bool) -> Option<Plan> {
+fn plan(record: Option<&GameRecord>, fen: &str, may_set_up: bool) -> Option<SetupPlan> {
     plan_after(record, fen, may_set_up, None)
 }
 
@@ -11,7 +11,7 @@ fn plan_after(
     fen: &str,
     may_set_up: bool,
     before: Option<&Anchor>,
-) -> Option<Plan> {
+) -> Option<SetupPlan> {
     let shown = record.and_then(|record| Position::read(&record.fen));
     let shown = shown.map_or_else(Board::default, |position| position.board);
     let about = Circumstances {
@@ -20,12 +20,12 @@ fn plan_after(
         before,
         may_set_up,
     };
-    Plan::make(Position::read(fen).expect("a position"), fen, about)
+    SetupPlan::make(Position::read(fen).expect("a position"), fen, about)
 }
 
-fn counted(plan: Option<Plan>) -> Anchor {
+fn counted(plan: Option<SetupPlan>) -> Anchor {
     match plan {
-        Some(Plan::Count(anchor)) => anchor,
+        Some(SetupPlan::Count(anchor)) => anchor,
         other => panic!("{other:?}"),
     }
 }
@@ -89,12 +89,12 @@ fn only_where_it_is_allowed_does_a_position_change_the_game() {
     let other = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
     for record in [Some(&record), None] {
         assert!(plan(record, other, false).is_none());
-        assert!(matches!(plan(record, other, true), Some(Plan::Begin(_))));
+        assert!(matches!(plan(record, other, true), Some(SetupPlan::Begin(_))));
     }
     let back = fens(FIVE)[1].clone();
     assert!(matches!(
         plan(Some(&record), &back, true),
-        Some(Plan::TakeBack(_))
+        Some(SetupPlan::TakeBack(_))
     ));
     // The start of Chess960 is expected without being told.
     let drawn = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w KQkq - 0 1";

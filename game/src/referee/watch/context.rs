@@ -1,19 +1,19 @@
-//! The desk that every watcher works at.
+//! The context that every watcher works at.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor, Color};
 
 use super::book::{Book, Number, Offences, Report};
 use super::status::GameStatus;
-use crate::acts::{Acts, Standing, Turn};
+use crate::acts::{Acts, BoardComparison, Turn};
 use crate::events::{Clock, ClosedBy, IncidentEnd};
 use crate::laws::{Broken, ClockReadings, IncidentKind, Situation};
 use crate::position::State;
 use crate::referee::LineEntry;
 use crate::referee::result::{MAX_NODES_IN_PLAY, may_win};
 
-/// The desk that every watcher works at: what is known, and where incidents are entered.
-pub(super) struct Desk<'a> {
+/// The context that every watcher works at: what is known, and where incidents are entered.
+pub(super) struct Context<'a> {
     pub(super) game: &'a GameStatus<'a>,
     pub(super) acts: &'a Acts,
     pub(super) book: &'a mut Book,
@@ -30,13 +30,13 @@ pub(super) struct Desk<'a> {
     pub(super) pressed_times: Option<(ByColor<u64>, u64)>,
 }
 
-impl Desk<'_> {
+impl Context<'_> {
     pub(super) fn now(&self) -> Timestamp {
         self.game.now
     }
 
     /// How the board stands beside the line's last position, but for squares that are set aside; `None` without a line.
-    pub(super) fn standing(&self) -> Option<Standing<'_>> {
+    pub(super) fn standing(&self) -> Option<BoardComparison<'_>> {
         let tip = self.game.tip()?;
         Some(self.acts.standing(tip, self.game.last(), self.set_aside))
     }
@@ -57,9 +57,9 @@ impl Desk<'_> {
     }
 
     /// Whether a ply of the record was not seen, and nothing has proved it yet.
-    pub(super) fn rests_on_a_guess(&self) -> bool {
-        let guessed = |entry: &LineEntry| entry.ply.inferred && entry.settled.is_none();
-        self.game.line.iter().any(guessed)
+    pub(super) fn rests_on_inference(&self) -> bool {
+        let inferred = |entry: &LineEntry| entry.ply.inferred && entry.settled.is_none();
+        self.game.line.iter().any(inferred)
     }
 
     /// Whether what the squares show can be compared with the line of play.

@@ -1,4 +1,4 @@
-//! The desk: the one task that owns all boards and stamps everything that comes in with its time.
+//! The event loop: the one task that owns all boards and stamps everything that comes in with its time.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
 
 use super::beginning::Prepared;
-use super::commands::{Commands, Said};
+use super::board_status;
+use super::commands::{CommandSource, Commands};
 use super::day::Day;
 use super::gate::{Gate, Leaving};
 use super::greeting::Greeting;
@@ -23,34 +24,33 @@ use super::lookout::Lookout;
 use super::mqtt::Mqtt;
 use super::pairings::Pairings;
 use super::ports::{LineChange, PortId, Ports};
+use super::recorder::RecorderHandle;
 use super::reload::{Hangup, Reload};
 use super::resend::Resend;
-use super::sights;
 use super::situation::Situation;
 use super::storage::Storage;
-use super::tape::Tape;
 use super::write_ahead::WriteAhead;
-use crate::clock::ClockPicture;
+use crate::clock::ClockView;
 use crate::config::Config;
 use crate::exit::Stop;
-use crate::journal::{Journal, NumbersFile};
+use crate::journal::{Journal, SeqFile};
 use crate::outputs::feeds::Feeds;
 use crate::outputs::mqtt::{Message, MqttConfig};
 use crate::outputs::status::Question;
 use crate::port::{PortInput, PortOrder};
-use crate::system_time::{LiveTime, Moment, Now, Step, moment};
-use crate::tournament::watch::Read;
+use crate::system_time::{ClockStep, LiveTime, Moment, Now, moment};
+use crate::tournament::watch::ReadOutcome;
 
 /// Owns the hall and everything that goes in and out.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct EventLoop {
     pub(super) time: LiveTime,
     pub(super) hall: Hall,
     pub(super) ports: Ports,
     pub(super) gate: Gate,
     pub(super) ahead: WriteAhead<Ahead>,
     /// `None`: nothing is recorded.
-    pub(super) tape: Option<Tape>,
+    pub(super) recorder: Option<RecorderHandle>,
     /// `None`: nothing is published.
     pub(super) mqtt: Option<Mqtt>,
     /// `None`: nothing is broadcast.
@@ -91,9 +91,9 @@ pub(super) enum Ahead {
     Batch(Vec<Event>, Vec<Leaving>),
 }
 
-/// Why the desk has ended.
+/// Why the event loop has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum LoopEnd {
     /// The program is to end.
     Stopped,
     /// A new day has begun, and nobody plays.
@@ -105,13 +105,13 @@ const IDLE: Duration = Duration::from_secs(3600);
 /// So long the disks may take for the last events and bytes.
 const MAX_FINISH: Duration = Duration::from_secs(2);
 
-impl Desk {
+impl EventLoop {
     /// Hands on the journal and the file of numbers; `None`: they cannot be opened, which is tried again.
     pub(super) fn open(
         &mut self,
         commands: &mut Commands,
         journal: Option<Journal>,
-        numbers: Option<NumbersFile>,
+        numbers: Option<SeqFile>,
     ) {
         if let Some(journal) = &journal {
             commands.go_on(journal);
@@ -134,7 +134,7 @@ impl Desk {
         self.gate.hold(now, unkept, leaving);
     }
 
-    /// Works until the program is stopped or a new day begins; then the desk is to be [closed](Self::close). `config` is
+    /// Works until the program is stopped or a new day begins; then the event loop is to be [closed](Self::close). `config` is
     /// the configuration that holds, which SIGHUP may change.
     ///
     /// # Errors
@@ -148,24 +148,24 @@ impl Desk {
         questions: &mut Option<mpsc::Receiver<Question>>,
         stop: &mut Stop,
         (reload, config): (&mut Reload, &mut Config),
-    ) -> Result<Ended> {
+    ) -> Result<LoopEnd> {
         let mut scan = tokio::time::interval(SCAN_INTERVAL);
         scan.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut written = self.tape.as_ref().map(Tape::written);
+        let mut written = self.recorder.as_ref().map(RecorderHandle::written);
         let (mut kept, mut noted) = (self.gate.kept(), self.gate.noted());
         loop {
             let (due, later) = self.poll_deadlines();
             tokio::select! {
                 biased;
-                _ = stop.come() => return Ok(Ended::Stopped),
+                _ = stop.come() => return Ok(LoopEnd::Stopped),
                 hangup = reload.come() => match hangup {
                     Hangup::Read(read) => self.reload(config, *read),
-                    Hangup::TerminalGone => return Ok(Ended::Stopped),
+                    Hangup::TerminalGone => return Ok(LoopEnd::Stopped),
                 },
                 _ = scan.tick() => {
                     self.scan_ports(commands);
                     if self.day.is_over(self.time.present()) && self.gate.is_empty() && self.late.is_none() {
-                        return Ok(Ended::NewDay);
+                        return Ok(LoopEnd::NewDay);
                     }
                 }
                 Ok(()) = changed(&mut written) => {}
@@ -184,7 +184,7 @@ impl Desk {
                 read = self.pairings.next() => self.pair(read),
                 Some((port, input)) = inputs.recv() => self.handle_input(port, input),
                 said = commands.next() => {
-                    if let Said::Resend(received) = &said {
+                    if let CommandSource::Resend(received) = &said {
                         self.resend.answer(received, self.hall.names_of_boards());
                     }
                     let answer = commands.carry_out(self.time.now(), &mut self.hall, &self.pairings, said);
@@ -201,7 +201,7 @@ impl Desk {
     }
 
     /// Other pairings hold from now on, if they could be read.
-    fn pair(&mut self, read: Read) {
+    fn pair(&mut self, read: ReadOutcome) {
         let now = self.time.now();
         let paired = self.pairings.take(read);
         if let Some(feeds) = &mut self.feeds {
@@ -257,8 +257,8 @@ impl Desk {
             tracing::info!("{said}");
         }
         let now = self.time.present();
-        if let Some(tape) = &mut self.tape {
-            tape.look(now);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.look(now);
         }
         let due = self.pairings.look(self.time.now(), &self.hall);
         for (board, command) in due {
@@ -266,14 +266,14 @@ impl Desk {
                 self.time.now(),
                 &mut self.hall,
                 &self.pairings,
-                Said::Paired(board, command),
+                CommandSource::Paired(board, command),
             );
         }
         if let Some(feeds) = &mut self.feeds {
             let now = self.time.now();
             let names = self.hall.names_of_boards();
-            sights::show(feeds, now, &mut self.hall, &self.pairings, &names);
-            feeds.seat(now, self.pairings.round());
+            board_status::show(feeds, now, &mut self.hall, &self.pairings, &names);
+            feeds.set_round(now, self.pairings.round());
             feeds.tick(now);
         }
         if let Some(mqtt) = &mut self.mqtt {
@@ -287,8 +287,8 @@ impl Desk {
     }
 
     /// Follows a step of the computer's clock, which comes after everything that was due before it. No time passes in it.
-    fn set_clock(&mut self, step: Step) {
-        let Step { at, micros } = step;
+    fn set_clock(&mut self, step: ClockStep) {
+        let ClockStep { at, micros } = step;
         self.hall.advance(at);
         self.settle(Now {
             time: at,
@@ -312,10 +312,10 @@ impl Desk {
         }
         for port_line in self.lines.values() {
             if self.hall.is_open(port_line.line)
-                && let Some(tape) = &mut self.tape
+                && let Some(recorder) = &mut self.recorder
             {
                 let mode = self.hall.mode(port_line.line);
-                tape.record(at, &port_line.path, mode, Content::ClockSet { micros });
+                recorder.record(at, &port_line.path, mode, Content::ClockSet { micros });
             }
         }
         self.hall.set_clock(at, micros);
@@ -345,13 +345,13 @@ impl Desk {
             self.ahead
                 .retain(|ahead| !matches!(ahead, Ahead::Order(to, _) if *to == line));
         }
-        if let Some(tape) = &mut self.tape {
+        if let Some(recorder) = &mut self.recorder {
             // Opening a port decides its mode. What comes later was sent in the mode before it came.
             let mode = match content {
                 Content::Opened => self.hall.mode(line),
                 _ => before,
             };
-            tape.record(now, &port_line.path, mode, content);
+            recorder.record(now, &port_line.path, mode, content);
         }
     }
 
@@ -362,7 +362,7 @@ impl Desk {
         for (board, text) in self.greeting.due(moment, |name| self.hall.board(name)) {
             self.hall.show(time, &board, &text);
         }
-        let recorded = self.tape.as_ref().map_or(0, Tape::handed);
+        let recorded = self.recorder.as_ref().map_or(0, RecorderHandle::handed);
         while let Some((line, bytes)) = self.hall.poll_write(time) {
             let order = Ahead::Order(line, PortOrder::Write(bytes));
             self.ahead.hold(moment, recorded, order);
@@ -407,17 +407,20 @@ impl Desk {
     /// Tells the broadcast what has happened.
     fn broadcast(&mut self, now: Timestamp, events: &[Event], touched: &BTreeSet<String>) {
         let Some(feeds) = &mut self.feeds else { return };
-        sights::show(feeds, now, &mut self.hall, &self.pairings, touched);
+        board_status::show(feeds, now, &mut self.hall, &self.pairings, touched);
         let boards = || touched.iter().filter_map(|name| self.hall.board(name));
         feeds.take(now, events);
         for board in boards() {
-            feeds.take_clock(now, board.name(), ClockPicture::new(board.clock()));
+            feeds.take_clock(now, board.name(), ClockView::new(board.clock()));
         }
     }
 
-    /// Lets go what need not wait for the tape any more.
+    /// Lets go what need not wait for the recorder any more.
     fn let_go(&mut self, now: Now) {
-        let written = self.tape.as_ref().map_or(0, |tape| *tape.written().borrow());
+        let written = self
+            .recorder
+            .as_ref()
+            .map_or(0, |recorder| *recorder.written().borrow());
         while let Some(ahead) = self.ahead.poll(now.moment, written) {
             match ahead {
                 Ahead::Order(line, order) => self.order(line, order),
@@ -434,10 +437,10 @@ impl Desk {
                 continue;
             };
             let path = &port_line.path;
-            if let Some(tape) = &mut self.tape {
+            if let Some(recorder) = &mut self.recorder {
                 let reason = Line::PROBED.to_owned();
-                tape.record(now, path, LineMode::Unknown, Content::Closed { reason });
-                tape.record(now, path, mode, Content::Opened);
+                recorder.record(now, path, LineMode::Unknown, Content::Closed { reason });
+                recorder.record(now, path, mode, Content::Opened);
             }
             let found = match mode {
                 LineMode::Bus => "boards in bus mode",
@@ -460,7 +463,7 @@ impl Desk {
             let reason = reason.to_owned();
             record(
                 &self.hall,
-                &mut self.tape,
+                &mut self.recorder,
                 now,
                 port_line,
                 Content::Closed { reason },
@@ -470,22 +473,22 @@ impl Desk {
     }
 
     /// Closes all lines; what that leads to is kept, as far as the disks take it in time.
-    pub(super) async fn close(mut self, ended: &Result<Ended>) {
+    pub(super) async fn close(mut self, ended: &Result<LoopEnd>) {
         let reason = match ended {
-            Ok(Ended::NewDay) => "kiebitz begins a new day",
-            Ok(Ended::Stopped) | Err(_) => "kiebitz was stopped",
+            Ok(LoopEnd::NewDay) => "kiebitz begins a new day",
+            Ok(LoopEnd::Stopped) | Err(_) => "kiebitz was stopped",
         };
         for (_, port_line) in core::mem::take(&mut self.lines) {
             self.remove(&port_line, reason);
         }
         let now = self.time.present();
         self.settle(now);
-        if let Some(tape) = self.tape.take() {
-            let (mut written, all) = (tape.written(), tape.handed());
+        if let Some(recorder) = self.recorder.take() {
+            let (mut written, all) = (recorder.written(), recorder.handed());
             let wait = written.wait_for(|written| *written >= all);
             let _ = tokio::time::timeout(MAX_FINISH / 3, wait).await;
             self.let_go_all(now);
-            tokio::join!(tape.finish(MAX_FINISH), self.gate.finish(now, MAX_FINISH));
+            tokio::join!(recorder.finish(MAX_FINISH), self.gate.finish(now, MAX_FINISH));
         } else {
             self.let_go_all(now);
             self.gate.finish(now, MAX_FINISH).await;
@@ -501,9 +504,15 @@ impl Desk {
     }
 }
 
-fn record(hall: &Hall, tape: &mut Option<Tape>, now: Timestamp, port_line: &PortLine, content: Content) {
-    if let Some(tape) = tape {
-        tape.record(now, &port_line.path, hall.mode(port_line.line), content);
+fn record(
+    hall: &Hall,
+    recorder: &mut Option<RecorderHandle>,
+    now: Timestamp,
+    port_line: &PortLine,
+    content: Content,
+) {
+    if let Some(recorder) = recorder {
+        recorder.record(now, &port_line.path, hall.mode(port_line.line), content);
     }
 }
 

@@ -5,26 +5,26 @@ use kiebitz_game::position::Seen;
 use serde::Deserialize;
 use shakmaty::Board;
 
-use crate::clock::ClockPicture;
-use crate::outputs::shared::sight::{Levers, Sight};
+use crate::clock::ClockView;
+use crate::outputs::shared::board_status::{BoardStatus, Levers};
 
 /// What was heard of a board last.
 #[derive(Debug, Default)]
-pub(super) struct Picture {
+pub(super) struct RemoteBoard {
     /// `None`: nothing that says what the board is.
-    state: Option<State>,
+    state: Option<ReportedBoard>,
     /// It is not to be seen any more, until it is there again.
     forgotten: bool,
     /// What the sensors show; `None`: nobody has said so.
     placement: Option<Board>,
     /// What the game expects.
     expected: Option<Board>,
-    clock: ClockPicture,
+    clock: ClockView,
 }
 
 /// What matters here of `boards/BOARD/state`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(super) struct State {
+pub(super) struct ReportedBoard {
     /// The host of the daemon.
     pub(super) daemon: String,
     connected: bool,
@@ -36,12 +36,12 @@ pub(super) struct State {
 }
 
 #[derive(Debug, Deserialize)]
-struct Placement {
+struct ReceivedPlacement {
     placement: String,
     game_placement: Option<String>,
 }
 
-impl Picture {
+impl RemoteBoard {
     /// Takes in what was published on the board's topic of that name. Returns whether it says something of how the board is.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl Picture {
                 self.forgotten = false;
             }
             ("placement", payload) => {
-                let read: Placement = serde_json::from_slice(payload)?;
+                let read: ReceivedPlacement = serde_json::from_slice(payload)?;
                 let expected = read.game_placement.as_deref();
                 self.placement = Some(Board::from_ascii_board_fen(read.placement.as_bytes())?);
                 self.expected = expected
@@ -71,15 +71,15 @@ impl Picture {
     }
 
     /// What the board is; `None`: nobody has said so.
-    pub(super) fn state(&self) -> Option<&State> {
+    pub(super) fn state(&self) -> Option<&ReportedBoard> {
         self.state.as_ref()
     }
 
     /// What is seen of the board by that name; `None`: nothing yet. Where its daemon is not there, nobody knows how it is.
-    pub(super) fn sight(&self, name: String, daemon_is_there: bool) -> Option<Sight> {
+    pub(super) fn status(&self, name: String, daemon_is_there: bool) -> Option<BoardStatus> {
         let state = self.state.as_ref()?;
         let connected = state.connected && daemon_is_there;
-        Some(Sight {
+        Some(BoardStatus {
             name,
             serial: state.serial.clone(),
             same_number: Vec::new(),
@@ -94,7 +94,7 @@ impl Picture {
             clock: if connected {
                 self.clock
             } else {
-                ClockPicture::default()
+                ClockView::default()
             },
             // That is for those who stand beside the board, and have its daemon's desk.
             levers: Levers::default(),
@@ -103,7 +103,7 @@ impl Picture {
     }
 }
 
-impl State {
+impl ReportedBoard {
     /// The board's serial number.
     pub(super) fn serial(&self) -> Option<String> {
         self.serial.clone()
@@ -124,44 +124,44 @@ mod tests {
     const CLOCK: &[u8] =
         br#"{"white_ms":7189000,"black_ms":7192000,"running":"white","as_of":"2026-11-21T14:00:22.544000Z"}"#;
 
-    fn heard() -> Picture {
-        let mut picture = Picture::default();
+    fn heard() -> RemoteBoard {
+        let mut remote = RemoteBoard::default();
         for (topic, payload) in [("placement", PLACEMENT), ("state", STATE), ("clock", CLOCK)] {
-            assert!(picture.hear(topic, payload).expect("understood"), "{topic}");
+            assert!(remote.hear(topic, payload).expect("understood"), "{topic}");
         }
-        picture
+        remote
     }
 
     #[test]
     fn a_board_is_seen_as_its_daemon_tells_of_it() {
-        let sight = heard().sight("north/board-1".to_owned(), true).expect("a sight");
-        assert_eq!((&*sight.name, sight.table), ("north/board-1", Some(51)));
+        let status = heard().status("north/board-1".to_owned(), true).expect("a sight");
+        assert_eq!((&*status.name, status.table), ("north/board-1", Some(51)));
         assert_eq!(
-            (sight.connected, sight.away, sight.battery),
+            (status.connected, status.away, status.battery),
             (true, None, Some(80))
         );
-        assert_eq!(sight.placement.to_string(), "8/8/8/8/8/8/8/K6k");
+        assert_eq!(status.placement.to_string(), "8/8/8/8/8/8/8/K6k");
         assert_eq!(
-            sight.expected.map(|board| board.to_string()).as_deref(),
+            status.expected.map(|board| board.to_string()).as_deref(),
             Some("8/8/8/8/8/8/K7/7k")
         );
-        assert_eq!(sight.clock.white_ms, Some(7_189_000));
-        assert_eq!(sight.port, "/dev/ttyACM0");
+        assert_eq!(status.clock.white_ms, Some(7_189_000));
+        assert_eq!(status.port, "/dev/ttyACM0");
     }
 
     #[test]
     fn nobody_knows_a_board_whose_daemon_is_not_there() {
-        let sight = heard().sight("b".to_owned(), false).expect("a sight");
-        assert!(!sight.connected && !sight.forgotten);
-        assert_eq!(sight.away.as_deref(), Some("pi"));
-        assert_eq!(sight.clock, ClockPicture::default());
+        let status = heard().status("b".to_owned(), false).expect("a sight");
+        assert!(!status.connected && !status.forgotten);
+        assert_eq!(status.away.as_deref(), Some("pi"));
+        assert_eq!(status.clock, ClockView::default());
         assert_eq!(
-            sight.placement.to_string(),
+            status.placement.to_string(),
             "8/8/8/8/8/8/8/K6k",
             "that is what stood there"
         );
         assert_eq!(
-            Picture::default().sight("b".to_owned(), true),
+            RemoteBoard::default().status("b".to_owned(), true),
             None,
             "nothing was said of it"
         );
@@ -169,41 +169,41 @@ mod tests {
 
     #[test]
     fn a_board_is_forgotten_until_it_is_there_again() {
-        let mut picture = heard();
+        let mut remote = heard();
         // As it is taken off the broker.
         for topic in ["state", "placement", "clock", "game"] {
-            picture.hear(topic, b"").expect("understood");
+            remote.hear(topic, b"").expect("understood");
         }
-        let is_there = |picture: &Picture| {
-            let sight = picture.sight("b".to_owned(), true).expect("a sight");
-            sight.is_there()
+        let is_there = |remote: &RemoteBoard| {
+            let status = remote.status("b".to_owned(), true).expect("a sight");
+            status.is_there()
         };
-        assert!(!is_there(&picture));
-        picture.hear("state", STATE).expect("understood");
-        assert!(is_there(&picture));
+        assert!(!is_there(&remote));
+        remote.hear("state", STATE).expect("understood");
+        assert!(is_there(&remote));
     }
 
     #[test]
     fn what_is_not_understood_changes_nothing() {
-        let mut picture = heard();
+        let mut remote = heard();
         for (topic, payload) in [
             ("state", &b"{}"[..]),
             ("placement", b"{\"placement\":\"9/8\"}"),
             ("clock", b"12:00"),
         ] {
-            assert!(picture.hear(topic, payload).is_err(), "{topic}");
+            assert!(remote.hear(topic, payload).is_err(), "{topic}");
         }
-        assert!(!picture.hear("pgn", b"1. e4").expect("of no use here"));
-        let [now, before] = [picture, heard()].map(|picture| picture.sight("b".to_owned(), true));
+        assert!(!remote.hear("pgn", b"1. e4").expect("of no use here"));
+        let [now, before] = [remote, heard()].map(|remote| remote.status("b".to_owned(), true));
         assert_eq!(now, before);
-        let mut picture = heard();
-        picture
+        let mut remote = heard();
+        remote
             .hear(
                 "clock",
                 b"{\"white_ms\":null,\"black_ms\":null,\"running\":null,\"as_of\":null}",
             )
             .expect("a clock that is gone");
-        let sight = picture.sight("b".to_owned(), true).expect("a sight");
-        assert_eq!(sight.clock, ClockPicture::default());
+        let status = remote.status("b".to_owned(), true).expect("a sight");
+        assert_eq!(status.clock, ClockView::default());
     }
 }

@@ -5,7 +5,7 @@ use kiebitz_game::hall;
 use kiebitz_game::position::{Orientation, Seen};
 use shakmaty::{Bitboard, Board};
 
-use crate::clock::ClockPicture;
+use crate::clock::ClockView;
 
 /// What stands on a board and its clock at a moment.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ pub struct BoardView<'a> {
 
 /// How a board is at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sight {
+pub(crate) struct BoardStatus {
     /// Its name.
     pub(crate) name: String,
     /// Its serial number, the long one where it has one.
@@ -52,10 +52,10 @@ pub(crate) struct Sight {
     /// The pieces after the last move that was published; `None` before a start position was set up.
     pub(crate) expected: Option<Board>,
     /// What the clock shows; nothing while the board is not there.
-    pub(crate) clock: ClockPicture,
+    pub(crate) clock: ClockView,
     /// How its clock stands.
     pub(crate) levers: Levers,
-    /// What its squares did since the last sight.
+    /// What its squares did since the last board status.
     pub(crate) seen: Seen,
 }
 
@@ -91,7 +91,7 @@ impl<'a> BoardView<'a> {
     }
 }
 
-impl Sight {
+impl BoardStatus {
     /// Of a board of the hall, without what only the hall knows.
     pub(crate) fn of(board: &hall::Board, table: Option<u32>, seen: Seen) -> Self {
         let view = BoardView::of(board);
@@ -108,7 +108,7 @@ impl Sight {
             battery: view.battery,
             placement: view.placement.clone(),
             expected: view.expected.map(|(expected, _)| expected.clone()),
-            clock: ClockPicture::new(view.clock.filter(|_| connected)),
+            clock: ClockView::new(view.clock.filter(|_| connected)),
             levers: Levers {
                 up: board.lever_up().filter(|_| connected),
                 white: board.white_side(),

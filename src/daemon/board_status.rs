@@ -5,7 +5,7 @@ use kiebitz_hardware::Timestamp;
 
 use super::pairings::Pairings;
 use crate::outputs::feeds::Feeds;
-use crate::outputs::shared::sight::Sight;
+use crate::outputs::shared::board_status::BoardStatus;
 
 /// Shows those of these names to who wants to see them.
 pub(super) fn show<'n>(
@@ -15,15 +15,15 @@ pub(super) fn show<'n>(
     pairings: &Pairings,
     names: impl IntoIterator<Item = &'n String>,
 ) {
-    if !feeds.wants_sights() {
+    if !feeds.wants_statuses() {
         return;
     }
     for name in names {
         let seen = hall.take_seen(name);
         if let Some(board) = hall.board(name) {
-            let mut sight = Sight::of(board, pairings.table(name), seen);
-            sight.same_number = hall.namesakes(name).map(str::to_owned).collect();
-            feeds.see(now, sight);
+            let mut status = BoardStatus::of(board, pairings.table(name), seen);
+            status.same_number = hall.namesakes(name).map(str::to_owned).collect();
+            feeds.see(now, status);
         }
     }
 }

@@ -7,19 +7,19 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use anyhow::{Context, Result};
 use tokio::sync::{oneshot, watch};
 
-use crate::journal::{NumbersFile, this_boot};
+use crate::journal::{SeqFile, this_boot};
 
 /// Takes notes for the file of numbers. Cheap to clone; never waits.
 #[derive(Debug, Clone)]
-pub(super) struct Numbers {
-    notes: Sender<Note>,
+pub(super) struct SeqNotes {
+    notes: Sender<SeqNote>,
     unkept: watch::Receiver<bool>,
     /// See [`Config::spare_numbers_file`](crate::config::Config::spare_numbers_file).
     spare: Option<PathBuf>,
 }
 
 #[derive(Debug)]
-enum Note {
+enum SeqNote {
     /// Boards have come to these numbers. If the journal has their events, their digests are there as well.
     Given(BTreeMap<String, (u64, Option<u64>)>),
     /// Whether events are published that the journal does not have.
@@ -27,16 +27,16 @@ enum Note {
     /// No more numbers are given; what is sent to is dropped once that is noted.
     Ended(oneshot::Sender<()>),
     /// The file, which could not be had before; `None`: it could not be opened.
-    File(Option<NumbersFile>),
+    File(Option<SeqFile>),
 }
 
-impl Numbers {
+impl SeqNotes {
     /// Starts the thread, which has no file before it is [given one](Self::take_file).
     /// `others` is the number after which boards count that are not in the file.
     pub(super) fn start(path: PathBuf, spare: Option<PathBuf>, others: u64) -> Result<Self> {
         let (notes, taken) = channel();
         let (noted, unkept) = watch::channel(false);
-        let thread = NumbersThread {
+        let thread = SeqThread {
             path,
             is_asked_for: true,
             file: None,
@@ -55,25 +55,25 @@ impl Numbers {
     }
 
     /// The file; `None` where it could not be opened, which is tried again.
-    pub(super) fn take_file(&self, file: Option<NumbersFile>) {
-        let _ = self.notes.send(Note::File(file));
+    pub(super) fn take_file(&self, file: Option<SeqFile>) {
+        let _ = self.notes.send(SeqNote::File(file));
     }
 
     /// Boards have come to these numbers.
     pub(super) fn given(&self, lasts: BTreeMap<String, u64>) {
         let lasts = lasts.into_iter().map(|(board, last)| (board, (last, None)));
         // The thread lives as long as anybody can say something to it.
-        let _ = self.notes.send(Note::Given(lasts.collect()));
+        let _ = self.notes.send(SeqNote::Given(lasts.collect()));
     }
 
     /// The journal has these boards' events up to these numbers, the last of which has that digest.
     pub(super) fn kept(&self, lasts: BTreeMap<String, (u64, Option<u64>)>) {
-        let _ = self.notes.send(Note::Given(lasts));
+        let _ = self.notes.send(SeqNote::Given(lasts));
     }
 
     /// Events are published, or no longer, that the journal does not have.
     pub(super) fn unkept(&self, unkept: bool) {
-        let _ = self.notes.send(Note::Unkept(unkept));
+        let _ = self.notes.send(SeqNote::Unkept(unkept));
         if let (false, Some(spare)) = (unkept, &self.spare) {
             // It is there where the disk failed, and is not needed any more: the journal has the numbers.
             let _ = std::fs::remove_file(spare);
@@ -84,7 +84,7 @@ impl Numbers {
     /// know. This is memory: it does not wait.
     pub(super) fn spare(&self, lasts: &BTreeMap<String, u64>) {
         let Some(spare) = &self.spare else { return };
-        let noted = NumbersFile::open(spare, &this_boot()).and_then(|mut file| {
+        let noted = SeqFile::open(spare, &this_boot()).and_then(|mut file| {
             file.note(lasts.iter().map(|(board, last)| (board.as_str(), *last)))?;
             file.mark_unkept(true)
         });
@@ -96,7 +96,7 @@ impl Numbers {
     /// No more numbers are given, and the journal has all that were. What is returned ends when the disk has noted that.
     pub(super) fn ended(&self) -> oneshot::Receiver<()> {
         let (noted, done) = oneshot::channel();
-        let _ = self.notes.send(Note::Ended(noted));
+        let _ = self.notes.send(SeqNote::Ended(noted));
         done
     }
 
@@ -111,11 +111,11 @@ impl Numbers {
     }
 }
 
-struct NumbersThread {
+struct SeqThread {
     path: PathBuf,
     /// Somebody else is at it.
     is_asked_for: bool,
-    file: Option<NumbersFile>,
+    file: Option<SeqFile>,
     /// All that is known, for a file that has to be made again.
     given: BTreeMap<String, (u64, Option<u64>)>,
     /// The number after which boards count that are not in the file.
@@ -126,8 +126,8 @@ struct NumbersThread {
     failed: bool,
 }
 
-impl NumbersThread {
-    fn work(mut self, notes: &Receiver<Note>) {
+impl SeqThread {
+    fn work(mut self, notes: &Receiver<SeqNote>) {
         while let Ok(note) = notes.recv() {
             self.take(note);
             for note in notes.try_iter() {
@@ -152,29 +152,29 @@ impl NumbersThread {
         }
     }
 
-    fn take(&mut self, note: Note) {
+    fn take(&mut self, note: SeqNote) {
         match note {
-            Note::Given(lasts) => {
+            SeqNote::Given(lasts) => {
                 for (board, last) in lasts {
                     let known = self.given.entry(board).or_default();
                     // Of the same number, one with a digest is the greater.
                     *known = last.max(*known);
                 }
             }
-            Note::Unkept(unkept) => self.unkept = unkept,
-            Note::File(file) => (self.file, self.is_asked_for) = (file, false),
-            Note::Ended(noted) => self.ended = Some(noted),
+            SeqNote::Unkept(unkept) => self.unkept = unkept,
+            SeqNote::File(file) => (self.file, self.is_asked_for) = (file, false),
+            SeqNote::Ended(noted) => self.ended = Some(noted),
         }
     }
 
     fn write(&mut self) -> std::io::Result<()> {
-        let file = match self.file.take().filter(NumbersFile::is_there) {
+        let file = match self.file.take().filter(SeqFile::is_there) {
             Some(file) => self.file.insert(file),
             None => {
                 if let Some(directory) = self.path.parent() {
                     std::fs::create_dir_all(directory)?;
                 }
-                let file = self.file.insert(NumbersFile::open(&self.path, &this_boot())?);
+                let file = self.file.insert(SeqFile::open(&self.path, &this_boot())?);
                 file.complete(self.others)?;
                 file
             }
@@ -195,7 +195,7 @@ impl NumbersThread {
 mod tests {
     use super::*;
 
-    fn wait(numbers: &Numbers, unkept: bool) {
+    fn wait(numbers: &SeqNotes, unkept: bool) {
         while numbers.is_noted() != unkept {
             std::thread::yield_now();
         }
@@ -205,22 +205,22 @@ mod tests {
     fn what_is_given_is_in_the_file_once_that_is_noted() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("state").join("numbers");
-        let numbers = Numbers::start(path.clone(), None, 0).expect("a thread");
+        let numbers = SeqNotes::start(path.clone(), None, 0).expect("a thread");
         numbers.given(BTreeMap::from([("b".to_owned(), 7)]));
         numbers.take_file(None);
         numbers.unkept(true);
         wait(&numbers, true);
-        let unkept = NumbersFile::lasts_in(&path, None).expect("a file");
+        let unkept = SeqFile::lasts_in(&path, None).expect("a file");
         assert!(unkept["b"] > 7, "numbers are reserved: {unkept:?}");
         // The directory disappears: all is noted again.
         std::fs::remove_dir_all(place.path().join("state")).expect("a directory");
         numbers.unkept(false);
         wait(&numbers, false);
         assert_eq!(
-            NumbersFile::lasts_in(&path, None).expect("a file"),
+            SeqFile::lasts_in(&path, None).expect("a file"),
             BTreeMap::from([("b".to_owned(), 7)])
         );
-        let after_a_power_cut = || NumbersFile::lasts_in(&path, Some("another boot")).expect("a file");
+        let after_a_power_cut = || SeqFile::lasts_in(&path, Some("another boot")).expect("a file");
         assert!(
             after_a_power_cut()["b"] > 7,
             "the journal may have less than it had"

@@ -11,15 +11,15 @@ const STEPS: usize = 3000;
 /// Messages that are sent ahead of their acknowledgements.
 const WINDOW: usize = 4;
 
-/// Everything beside the stock.
+/// Everything beside the outbox store.
 struct World {
     chance: Chance,
-    stock: Stock,
+    store: OutboxStore,
     boards: BTreeMap<Arc<str>, Board>,
     /// Messages under way, while there is a connection.
     connection: Option<Vec<Ticket>>,
     /// A page that is being read; `None`: that fails.
-    reading: Option<(Page, Option<Vec<BacklogEvent>>)>,
+    reading: Option<(BacklogPage, Option<Vec<BacklogEvent>>)>,
     most: Events,
 }
 
@@ -40,7 +40,7 @@ impl World {
     fn new(seed: u64) -> Self {
         let mut world = Self {
             chance: Chance::new(seed),
-            stock: stock(),
+            store: store(),
             boards: BTreeMap::new(),
             connection: None,
             reading: None,
@@ -50,7 +50,7 @@ impl World {
             let name: Arc<str> = format!("board-{name}").into();
             let before = world.chance.below(3) as u64;
             let last = before + world.chance.below(12) as u64;
-            world.stock.leave_behind(&name, &"events".into(), before, last);
+            world.store.leave_behind(&name, &"events".into(), before, last);
             let board = Board {
                 before,
                 handed_over: last,
@@ -74,9 +74,9 @@ impl World {
             11..=14 => self.acknowledge(),
             15 | 16 => self.begin_to_read(),
             17 | 18 => self.end_reading(),
-            _ => self.stock.wake(),
+            _ => self.store.wake(),
         }
-        let events = self.stock.queue().events();
+        let events = self.store.queue().events();
         assert!(events.count <= ROOM.count && (events.bytes <= ROOM.bytes || events.count == 1));
         self.most.count = self.most.count.max(events.count);
     }
@@ -90,8 +90,8 @@ impl World {
         for _ in 0..=self.chance.below(3) {
             board.handed_over += 1;
             let seq = board.handed_over;
-            self.stock.push(event(name, seq));
-            self.stock.push(picture(name, seq));
+            self.store.push(event(name, seq));
+            self.store.push(picture(name, seq));
         }
         if self.chance.percent(70) {
             // Sometimes it has more already than was handed over.
@@ -108,14 +108,14 @@ impl World {
 
     fn connect(&mut self) {
         if self.connection.is_none() {
-            self.stock.restart(Some(picture("daemon", 0)));
+            self.store.restart(Some(picture("daemon", 0)));
             self.connection = Some(Vec::new());
         }
     }
 
     fn lose(&mut self) {
         if self.connection.take().is_some() {
-            self.stock.rewind();
+            self.store.rewind();
         }
     }
 
@@ -124,8 +124,8 @@ impl World {
         let Some(under_way) = &mut self.connection else {
             return;
         };
-        while self.stock.queue().window() < WINDOW {
-            let Some((ticket, message)) = self.stock.send_next() else {
+        while self.store.queue().window() < WINDOW {
+            let Some((ticket, message)) = self.store.send_next() else {
                 return;
             };
             under_way.push(ticket);
@@ -151,7 +151,7 @@ impl World {
             self.chance.below(under_way.len())
         };
         let ticket = under_way.remove(nth);
-        let Acknowledged { message, all } = self.stock.acknowledge(ticket).expect("it is under way");
+        let Acknowledged { message, all } = self.store.acknowledge(ticket).expect("it is under way");
         if let Delivery::Event { board, seq } = &message.delivery {
             let board = self.boards.get_mut(board).expect("a board");
             board.acknowledged.insert(*seq);
@@ -169,7 +169,7 @@ impl World {
         if self.connection.is_none() || self.reading.is_some() {
             return;
         }
-        let Some(page) = self.stock.next_page() else {
+        let Some(page) = self.store.next_page() else {
             return;
         };
         let read = if self.chance.percent(10) {
@@ -184,8 +184,8 @@ impl World {
 
     fn end_reading(&mut self) {
         match self.reading.take() {
-            Some((page, Some(events))) => drop(self.stock.take_in(&page, events)),
-            Some((page, None)) => self.stock.put_off(&page),
+            Some((page, Some(events))) => drop(self.store.take_in(&page, events)),
+            Some((page, None)) => self.store.put_off(&page),
             None => {}
         }
     }
@@ -195,14 +195,14 @@ impl World {
         self.journal_everything();
         self.connect();
         for _ in 0..100_000 {
-            if self.stock.is_empty() {
+            if self.store.is_empty() {
                 return;
             }
             self.send();
             self.acknowledge();
             self.begin_to_read();
             self.end_reading();
-            self.stock.wake();
+            self.store.wake();
         }
         panic!("the broker never gets everything");
     }

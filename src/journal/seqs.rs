@@ -22,16 +22,16 @@ use std::path::{Path, PathBuf};
 /// noticed. Then the numbers of some boards are unknown, and the file is not [whole](Self::is_whole) until
 /// [`complete`](Self::complete) sets a number after which those boards count.
 #[derive(Debug)]
-pub struct NumbersFile {
+pub struct SeqFile {
     file: File,
     path: PathBuf,
-    records: BTreeMap<String, Given>,
-    first: First,
+    records: BTreeMap<String, GivenSeqs>,
+    first: FirstRecord,
 }
 
 /// The first record.
 #[derive(Debug, Clone, Default)]
-struct First {
+struct FirstRecord {
     /// Events were published that the journal may never have got.
     unkept: bool,
     /// The computer's start; empty once the program has ended in order.
@@ -51,7 +51,7 @@ pub fn this_boot() -> String {
 
 /// The numbers of a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Given {
+struct GivenSeqs {
     /// The place of its record in the file, from 1.
     place: u64,
     /// The last number that the journal has, or has had.
@@ -70,7 +70,7 @@ const NO_BOOT: &str = "-";
 /// So many numbers are reserved: a board has some thousand events a day.
 const RESERVE: u64 = 100_000;
 
-impl NumbersFile {
+impl SeqFile {
     /// Opens the file in this [start of the computer](this_boot), and makes it where there is none.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl NumbersFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Default::default(),
             Err(error) => return Err(error),
         };
-        let first = First {
+        let first = FirstRecord {
             boot: boot.to_owned(),
             ..first
         };
@@ -97,7 +97,7 @@ impl NumbersFile {
         file.write_all(&first.record(records.len()))?;
         let mut numbered = BTreeMap::new();
         for (place, (board, given)) in (1..).zip(records) {
-            let given = Given { place, ..given };
+            let given = GivenSeqs { place, ..given };
             file.write_all(&given.record(&board))?;
             numbered.insert(board, given);
         }
@@ -183,7 +183,7 @@ impl NumbersFile {
         if self.first.whole && self.first.others >= others {
             return Ok(());
         }
-        let first = First {
+        let first = FirstRecord {
             whole: true,
             others: self.first.others.max(others),
             ..self.first.clone()
@@ -226,7 +226,7 @@ impl NumbersFile {
         let (mut reserves, known) = (false, self.records.len());
         for (board, last, digest) in lasts {
             let places = self.records.len() as u64;
-            let given = self.records.entry(board.to_owned()).or_insert(Given {
+            let given = self.records.entry(board.to_owned()).or_insert(GivenSeqs {
                 place: places + 1,
                 last: 0,
                 reserved: 0,
@@ -260,7 +260,7 @@ impl NumbersFile {
     /// When it cannot be written.
     pub fn mark_unkept(&mut self, unkept: bool) -> io::Result<()> {
         if self.first.unkept != unkept {
-            let first = First {
+            let first = FirstRecord {
                 unkept,
                 ..self.first.clone()
             };
@@ -289,7 +289,7 @@ impl NumbersFile {
     }
 }
 
-impl Given {
+impl GivenSeqs {
     /// The last number that may have been given.
     fn last(self, unkept: bool) -> u64 {
         if unkept { self.reserved } else { self.last }
@@ -336,7 +336,7 @@ impl Given {
     }
 }
 
-impl First {
+impl FirstRecord {
     /// The first record of a file with so many boards.
     fn record(&self, boards: usize) -> Vec<u8> {
         let Self {
@@ -406,7 +406,7 @@ fn record(text: &str) -> Vec<u8> {
 }
 
 /// The records of all boards, and the first record. Records that make no sense are left out.
-type Known = (BTreeMap<String, Given>, First);
+type Known = (BTreeMap<String, GivenSeqs>, FirstRecord);
 
 fn read(path: &Path, boot: Option<&str>) -> io::Result<Known> {
     let mut bytes = Vec::new();
@@ -417,15 +417,15 @@ fn read(path: &Path, boot: Option<&str>) -> io::Result<Known> {
     let first = texts.next().unwrap_or_default();
     let (mut known, mut damaged) = (BTreeMap::new(), bytes.len() % RECORD != 0);
     for text in texts {
-        match Given::parse(&text) {
+        match GivenSeqs::parse(&text) {
             Some((board, given)) => drop(known.insert(board, given)),
             None => damaged = true,
         }
     }
     let first = if bytes.is_empty() {
-        First::default()
+        FirstRecord::default()
     } else {
-        First::parse(&first, known.len(), damaged, boot)
+        FirstRecord::parse(&first, known.len(), damaged, boot)
     };
     Ok((known, first))
 }
@@ -437,7 +437,7 @@ mod tests {
     const BOOT: &str = "5e2c";
 
     fn lasts(path: &Path) -> Vec<(String, u64)> {
-        NumbersFile::open(path, BOOT)
+        SeqFile::open(path, BOOT)
             .expect("a file")
             .lasts()
             .into_iter()
@@ -455,7 +455,7 @@ mod tests {
     fn numbers_are_known_when_the_journal_is_gone() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
-        let mut numbers = NumbersFile::open(&path, BOOT).expect("a file");
+        let mut numbers = SeqFile::open(&path, BOOT).expect("a file");
         assert!(numbers.lasts().is_empty());
         numbers.note([("board 1", 7), ("b", 3)]).expect("room");
         numbers.note([("b", 9), ("c", 1)]).expect("room");
@@ -470,16 +470,16 @@ mod tests {
     fn what_was_published_and_not_kept_counts_as_given() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
-        let mut numbers = NumbersFile::open(&path, BOOT).expect("a file");
+        let mut numbers = SeqFile::open(&path, BOOT).expect("a file");
         numbers.note([("b", 9)]).expect("room");
         numbers.mark_unkept(true).expect("room");
         assert_eq!(lasts(&path), named(&[("b", 9 + RESERVE)]));
-        assert!(NumbersFile::open(&path, BOOT).expect("a file").is_unkept());
-        let mut numbers = NumbersFile::open(&path, BOOT).expect("a file");
+        assert!(SeqFile::open(&path, BOOT).expect("a file").is_unkept());
+        let mut numbers = SeqFile::open(&path, BOOT).expect("a file");
         numbers.mark_unkept(false).expect("room");
         assert_eq!(lasts(&path), named(&[("b", 9)]));
         // New ones are reserved long before the old ones are used up.
-        let mut numbers = NumbersFile::open(&path, BOOT).expect("a file");
+        let mut numbers = SeqFile::open(&path, BOOT).expect("a file");
         numbers.note([("b", 9 + RESERVE)]).expect("room");
         numbers.mark_unkept(true).expect("room");
         assert_eq!(lasts(&path), named(&[("b", 9 + 2 * RESERVE)]));
@@ -489,18 +489,18 @@ mod tests {
     fn numbers_of_a_start_that_was_cut_off_count_as_given() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
-        let mut numbers = NumbersFile::open(&path, BOOT).expect("a file");
+        let mut numbers = SeqFile::open(&path, BOOT).expect("a file");
         numbers.note([("b", 9)]).expect("room");
-        let killed = NumbersFile::lasts_in(&path, Some(BOOT)).expect("a file");
+        let killed = SeqFile::lasts_in(&path, Some(BOOT)).expect("a file");
         assert_eq!(killed["b"], 9, "what a process has written outlives it");
-        let later = NumbersFile::lasts_in(&path, Some("5e2d")).expect("a file");
+        let later = SeqFile::lasts_in(&path, Some("5e2d")).expect("a file");
         assert_eq!(
             later["b"],
             9 + RESERVE,
             "nobody knows what the disk had not taken"
         );
         numbers.mark_ended().expect("room");
-        let ended = NumbersFile::open(&path, "5e2d").expect("a file");
+        let ended = SeqFile::open(&path, "5e2d").expect("a file");
         assert_eq!(ended.lasts()["b"], 9);
         assert!(!ended.is_unkept());
     }
@@ -509,7 +509,7 @@ mod tests {
     fn a_file_says_whether_it_has_all_boards() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
-        let open = || NumbersFile::open(&path, BOOT).expect("a file");
+        let open = || SeqFile::open(&path, BOOT).expect("a file");
         assert!(!open().is_whole(), "it was not there");
         assert!(!open().is_whole(), "nobody has completed it");
         let mut numbers = open();
@@ -541,7 +541,7 @@ mod tests {
     fn damage_takes_a_record_at_most_and_never_lowers_a_number() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
-        let mut numbers = NumbersFile::open(&path, BOOT).expect("a file");
+        let mut numbers = SeqFile::open(&path, BOOT).expect("a file");
         let given = [("b", 812), ("c", 4711)];
         numbers.note(given).expect("room");
         let whole = std::fs::read(&path).expect("a file");

@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 
 /// The half of a session that writes: one question at a time, the next when it is answered or given up.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct SessionWriter {
     settings: SessionSettings,
     /// `None` while the port is closed, or given up.
     open: Option<Open>,
@@ -57,7 +57,7 @@ struct Asked {
     tries: u8,
 }
 
-impl Keeper {
+impl SessionWriter {
     pub(super) fn new(settings: SessionSettings) -> Self {
         Self {
             settings,

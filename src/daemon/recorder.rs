@@ -1,4 +1,4 @@
-//! The tape: a thread that records every byte.
+//! The recorder: a thread that records every byte.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::system_time::{self, LiveTime, Moment, Now};
 
 /// Takes bytes for the recorder. A thread that waits for a disk which does not answer is left behind in the end.
 #[derive(Debug)]
-pub(super) struct Tape {
+pub(super) struct RecorderHandle {
     orders: Option<Sender<Order>>,
     /// How many chunks were handed over, and how many the system has.
     handed: u64,
@@ -61,7 +61,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// What a chunk takes beside its bytes.
 const CHUNK_OVERHEAD: usize = 128;
 
-impl Tape {
+impl RecorderHandle {
     /// Starts the thread.
     pub(super) fn start(config: &Config, time: LiveTime, storage: Storage) -> Result<Self> {
         let settings = RecorderSettings {
@@ -72,7 +72,7 @@ impl Tape {
         let (orders, taken) = channel();
         let (reports, written) = watch::channel(0);
         let waiting = Arc::new(AtomicUsize::new(0));
-        let thread = TapeThread {
+        let thread = RecorderThread {
             recorder: Recorder::new(settings),
             time,
             storage: storage.clone(),
@@ -80,7 +80,7 @@ impl Tape {
             waiting: Arc::clone(&waiting),
         };
         std::thread::Builder::new()
-            .name("tape".to_owned())
+            .name("recorder".to_owned())
             .spawn(move || thread.work(&taken))
             .context("cannot start the recorder")?;
         Ok(Self {
@@ -113,7 +113,7 @@ impl Tape {
             content,
         };
         self.waiting.fetch_add(size(&chunk), Ordering::Relaxed);
-        // The thread lives as long as the tape does.
+        // The thread lives as long as the recorder does.
         if orders.send(Order::Record(chunk)).is_ok() {
             self.handed += 1;
         }
@@ -166,7 +166,7 @@ fn size(chunk: &Chunk) -> usize {
     bytes + CHUNK_OVERHEAD
 }
 
-struct TapeThread {
+struct RecorderThread {
     recorder: Recorder,
     time: LiveTime,
     storage: Storage,
@@ -174,7 +174,7 @@ struct TapeThread {
     waiting: Arc<AtomicUsize>,
 }
 
-impl TapeThread {
+impl RecorderThread {
     fn work(mut self, orders: &Receiver<Order>) {
         let mut written = 0;
         loop {

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use super::backlog::BacklogEvent;
-use super::behind::{Behind, Page};
+use super::behind::{BacklogPage, Behind};
 use super::ledger::Ledger;
 use super::message::{Delivery, MediaType, Message};
-use super::queue::{Events, Queue, Ticket};
+use super::queue::{Events, MessageQueue, Ticket};
 
 /// Messages for the broker, of which only so many are in memory.
 ///
 /// An event for which there is no room is not kept, and its board is *behind* from then on: its events come from a
 /// backlog, in order, until none is left there. Pictures always have room, for there is one of each topic.
 #[derive(Debug)]
-pub(crate) struct Stock {
-    queue: Queue,
+pub(crate) struct OutboxStore {
+    queue: MessageQueue,
     ledger: Ledger,
     behind: Behind,
     /// The events in memory; `None`: as many as there are, for there is no backlog.
@@ -29,7 +29,7 @@ pub(crate) const MAX_EVENTS: Events = Events {
 
 /// What became of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum PageOutcome {
     /// Something of it is in memory now, or it was not needed.
     Some,
     /// The events that come next were not in it.
@@ -47,11 +47,11 @@ pub(crate) struct Acknowledged {
     pub(crate) all: Option<(Arc<str>, u64)>,
 }
 
-impl Stock {
+impl OutboxStore {
     /// With room for so many events; `None`: for all.
     pub(crate) fn new(room: Option<Events>) -> Self {
         Self {
-            queue: Queue::default(),
+            queue: MessageQueue::default(),
             ledger: Ledger::default(),
             behind: Behind::default(),
             room,
@@ -59,7 +59,7 @@ impl Stock {
     }
 
     /// The messages in memory.
-    pub(crate) fn queue(&self) -> &Queue {
+    pub(crate) fn queue(&self) -> &MessageQueue {
         &self.queue
     }
 
@@ -95,16 +95,16 @@ impl Stock {
     }
 
     /// What to read, if half of the memory is free.
-    pub(crate) fn next_page(&mut self) -> Option<Page> {
+    pub(crate) fn next_page(&mut self) -> Option<BacklogPage> {
         let (room, used) = (self.room?, self.queue.events());
         let low = used.count <= room.count / 2 && used.bytes <= room.bytes / 2;
         if low { self.behind.next_page() } else { None }
     }
 
     /// Takes in what was read, as far as there is room for it.
-    pub(crate) fn take_in(&mut self, page: &Page, events: Vec<BacklogEvent>) -> Taken {
+    pub(crate) fn take_in(&mut self, page: &BacklogPage, events: Vec<BacklogEvent>) -> PageOutcome {
         let Some(cursor) = self.behind.cursor(page) else {
-            return Taken::Some;
+            return PageOutcome::Some;
         };
         let (topic, last) = (Arc::clone(&cursor.topic), cursor.last);
         let mut after = page.after;
@@ -129,25 +129,25 @@ impl Stock {
     }
 
     /// A page could not be read.
-    pub(crate) fn put_off(&mut self, page: &Page) {
+    pub(crate) fn put_off(&mut self, page: &BacklogPage) {
         if let Some(cursor) = self.behind.cursor(page) {
             cursor.rest();
         }
     }
 
-    fn read_up_to(&mut self, page: &Page, after: u64, full: bool) -> Taken {
+    fn read_up_to(&mut self, page: &BacklogPage, after: u64, full: bool) -> PageOutcome {
         let Some(cursor) = self.behind.cursor(page) else {
-            return Taken::Some;
+            return PageOutcome::Some;
         };
         if after == page.after && !full {
             cursor.rest();
             let again = core::mem::replace(&mut cursor.missed, true);
-            return Taken::Nothing { again };
+            return PageOutcome::Nothing { again };
         }
         cursor.after = after;
         cursor.missed = false;
         self.behind.settle(&page.board);
-        Taken::Some
+        PageOutcome::Some
     }
 
     /// Whether a board waits for the end of the pause.
@@ -178,12 +178,12 @@ impl Stock {
         Some(Acknowledged { message, all })
     }
 
-    /// A new connection, see [`Queue::restart`].
+    /// A new connection, see [`MessageQueue::restart`].
     pub(crate) fn restart(&mut self, greeting: Option<Message>) {
         self.queue.restart(greeting);
     }
 
-    /// The connection is lost, see [`Queue::rewind`].
+    /// The connection is lost, see [`MessageQueue::rewind`].
     pub(crate) fn rewind(&mut self) {
         self.queue.rewind();
     }

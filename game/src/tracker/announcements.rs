@@ -11,28 +11,28 @@ use super::line::LineOfPlay;
 use super::node::{NodeId, Played};
 use crate::events::{CorrectionReason, Ply};
 
-/// What was told of a line.
+/// What was announced of a line.
 #[derive(Debug, Default)]
-pub(super) struct Telling {
-    /// All its plies that were told and not withdrawn, from the first one on.
-    pub(super) told: Vec<Told>,
-    /// Plies as they are to be told, each with the number of findings that were waiting when it was found.
-    untold: Vec<(usize, Ply)>,
-    /// A record is played back from a checkpoint on, and nothing is told before its end: how many findings were waiting when
+pub(super) struct Announcements {
+    /// All its plies that were announced and not withdrawn, from the first one on.
+    pub(super) announced: Vec<AnnouncedPly>,
+    /// Plies as they are to be announced, each with the number of findings that were waiting when it was found.
+    unannounced: Vec<(usize, Ply)>,
+    /// A record is played back from a checkpoint on, and nothing is announced before its end: how many findings were waiting when
     /// that began.
     pub(super) held: Option<usize>,
 }
 
-/// What stood after a ply that was told, and how it was played: [`Played::Root`] where that is not known any more.
-pub(super) type Told = (Board, Played);
+/// What stood after a ply that was announced, and how it was played: [`Played::Root`] where that is not known any more.
+pub(super) type AnnouncedPly = (Board, Played);
 
-fn is_same((a, b): &(&Told, &Told)) -> bool {
+fn is_same((a, b): &(&AnnouncedPly, &AnnouncedPly)) -> bool {
     a.0 == b.0 && (a.1 == b.1 || [a.1, b.1].contains(&Played::Root))
 }
 
 impl LineOfPlay {
     /// The plies that count as played.
-    pub(super) fn plies(&self) -> Vec<Told> {
+    pub(super) fn plies(&self) -> Vec<AnnouncedPly> {
         let tree = &self.tree;
         let announced = core::iter::once(tree.root()).chain(tree.path(tree.tip()));
         let announced = announced.map(|id| (tree.node(id).state.board().clone(), tree.node(id).played));
@@ -43,42 +43,46 @@ impl LineOfPlay {
     }
 }
 
-impl Telling {
-    /// How many of the plies that were told are still those of the line.
-    pub(super) fn still_holds(&self, plies: &[Told]) -> usize {
-        self.told.iter().zip(plies).take_while(is_same).count()
+impl Announcements {
+    /// How many of the plies that were announced are still those of the line.
+    pub(super) fn still_holds(&self, plies: &[AnnouncedPly]) -> usize {
+        self.announced.iter().zip(plies).take_while(is_same).count()
     }
 }
 
 impl Tracker {
-    /// Notes how a ply is to be told that now counts as played.
-    pub(super) fn note_untold(&mut self, ply: Ply) {
+    /// Notes how a ply is to be announced that now counts as played.
+    pub(super) fn note_unannounced(&mut self, ply: Ply) {
         let waiting = self.findings.len();
         if let Some(line) = &mut self.line {
-            let untold = &mut line.telling.untold;
-            untold.retain(|(_, other)| other.number < ply.number);
-            untold.push((waiting, ply));
+            let unannounced = &mut line.announcements.unannounced;
+            unannounced.retain(|(_, other)| other.number < ply.number);
+            unannounced.push((waiting, ply));
         }
     }
 
-    /// Tells how the line differs from what was told: new plies, others in their place, or fewer. `reason`: why what was
-    /// told is withdrawn; `odds`: the log-odds against it.
-    pub(super) fn tell(&mut self, now: Timestamp, reason: CorrectionReason, odds: Option<i64>) {
-        let Some(line) = self.line.as_mut().filter(|line| line.telling.held.is_none()) else {
+    /// Tells how the line differs from what was announced: new plies, others in their place, or fewer. `reason`: why what was
+    /// announced is withdrawn; `odds`: the log-odds against it.
+    pub(super) fn announce_line(&mut self, now: Timestamp, reason: CorrectionReason, odds: Option<i64>) {
+        let Some(line) = self
+            .line
+            .as_mut()
+            .filter(|line| line.announcements.held.is_none())
+        else {
             return;
         };
         let plies = line.plies();
-        let same = line.telling.still_holds(&plies);
-        let told = &mut line.telling.told;
-        let mut withdraws = told.len() > same;
-        told.truncate(same);
-        let mut untold = core::mem::take(&mut line.telling.untold).into_iter();
+        let same = line.announcements.still_holds(&plies);
+        let announced = &mut line.announcements.announced;
+        let mut withdraws = announced.len() > same;
+        announced.truncate(same);
+        let mut unannounced = core::mem::take(&mut line.announcements.unannounced).into_iter();
         let mut findings = Vec::new();
         for (played, number) in plies.into_iter().zip(1_u32..).skip(same) {
-            let Some((_, ply)) = untold.find(|(_, ply)| ply.number == number) else {
+            let Some((_, ply)) = unannounced.find(|(_, ply)| ply.number == number) else {
                 break;
             };
-            told.push(played);
+            announced.push(played);
             let ply = Box::new(ply);
             findings.push(match core::mem::take(&mut withdraws) {
                 true => Finding::Amended { ply, reason },
@@ -103,25 +107,29 @@ impl Tracker {
         if let Some(line) = &mut self.line {
             line.tree.remove(id);
         }
-        self.tell(now, reason, Some(odds));
+        self.announce_line(now, reason, Some(odds));
     }
 
     /// Tells what a record has shown of the line that was played back from a checkpoint on, and then all else. What was
     /// confirmed of a ply that then turned out to be another one is left out.
-    pub(super) fn tell_held(&mut self, now: Timestamp) {
+    pub(super) fn announce_held(&mut self, now: Timestamp) {
         let Some(line) = &mut self.line else { return };
-        let Some(waiting) = line.telling.held.take() else {
+        let Some(waiting) = line.announcements.held.take() else {
             return;
         };
-        let untold = line.telling.untold.iter();
-        let found: Vec<(usize, u32)> = untold.map(|(at, ply)| (*at, ply.number)).collect();
+        let unannounced = line.announcements.unannounced.iter();
+        let found: Vec<(usize, u32)> = unannounced.map(|(at, ply)| (*at, ply.number)).collect();
         let others = self.findings.split_off(waiting.min(self.findings.len()));
-        self.tell(now, CorrectionReason::Recovered, None);
-        let told = self.line.as_ref().map_or(0, |line| line.telling.told.len());
+        self.announce_line(now, CorrectionReason::Recovered, None);
+        let announced = self
+            .line
+            .as_ref()
+            .map_or(0, |line| line.announcements.announced.len());
         for (finding, at) in others.into_iter().zip(waiting..) {
             let holds = match &finding.1 {
                 Finding::Settled { ply, .. } | Finding::Completed { ply, .. } => {
-                    *ply as usize <= told && !found.iter().any(|(found, number)| number == ply && *found > at)
+                    *ply as usize <= announced
+                        && !found.iter().any(|(found, number)| number == ply && *found > at)
                 }
                 _ => true,
             };

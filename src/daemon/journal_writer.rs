@@ -1,4 +1,4 @@
-//! The keeper: a thread that owns the journal and writes events to it, however long that takes.
+//! The journal writer: a thread that owns the journal and writes events to it, however long that takes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -14,7 +14,7 @@ use kiebitz_hardware::Timestamp;
 use tokio::sync::watch;
 
 use super::lock::StateLock;
-use super::numbers::Numbers;
+use super::seqs::SeqNotes;
 use super::start;
 use super::storage::Storage;
 use crate::journal::{Input, InputsFile, Journal, JournalError, Run, digest_of};
@@ -24,7 +24,7 @@ use crate::system_time::LiveTime;
 
 /// Takes events for the journal, and says how far it has them.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct JournalWriter {
     tasks: Option<Sender<Task>>,
     /// The number of the last batch that is kept.
     kept: watch::Receiver<u64>,
@@ -47,13 +47,13 @@ enum Task {
 }
 
 /// What the thread works with.
-pub(super) struct KeeperThread {
+pub(super) struct JournalWriterThread {
     /// This start, where the journal has not noted it.
     pub(super) run: Option<Run>,
     pub(super) path: PathBuf,
     /// The file with the second copy of starts and commands.
     pub(super) inputs: PathBuf,
-    pub(super) numbers: Numbers,
+    pub(super) numbers: SeqNotes,
     pub(super) outbox: Option<Outbox>,
     /// Games older than this are removed.
     pub(super) keep: Duration,
@@ -105,15 +105,15 @@ const CHORES: Duration = Duration::from_secs(5);
 /// How often old games are removed.
 const TIDY_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 
-impl Keeper {
+impl JournalWriter {
     /// Starts the thread, which keeps nothing before it is [given a journal](Self::open).
-    pub(super) fn start(mut thread: KeeperThread) -> Result<Self> {
+    pub(super) fn start(mut thread: JournalWriterThread) -> Result<Self> {
         let (tasks, taken) = channel();
         let (kept_by, kept) = watch::channel(0);
         // What failed at the start works as soon as the journal has taken something.
         thread.work.failing = thread.storage.state().journal.problem;
         std::thread::Builder::new()
-            .name("keeper".to_owned())
+            .name("journal".to_owned())
             .spawn(move || thread.work(&taken, &kept_by))
             .context("cannot start the journal")?;
         Ok(Self {
@@ -139,7 +139,7 @@ impl Keeper {
 
     fn send(&self, task: Task) {
         if let Some(tasks) = &self.tasks {
-            // The thread lives as long as the keeper does.
+            // The thread lives as long as the journal writer does.
             let _ = tasks.send(task);
         }
     }
@@ -161,7 +161,7 @@ impl Keeper {
     }
 }
 
-impl KeeperThread {
+impl JournalWriterThread {
     fn work(mut self, tasks: &Receiver<Task>, kept: &watch::Sender<u64>) {
         self.work.inputs.extend(self.run.clone().map(Input::Run));
         let mut open = true;

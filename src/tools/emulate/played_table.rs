@@ -5,12 +5,12 @@ use kiebitz_hardware::emulator::hand::{Deed, Script, Sitting, Truth};
 use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard, EmulatedBus, EmulatedClock, Player};
 use kiebitz_protocol::BusAddress;
 
-use super::fault::Trouble;
+use super::fault::EmulatedFault;
 use super::plies;
 
 /// Players and their board.
 #[derive(Debug)]
-pub(super) enum Seat {
+pub(super) enum PlayedTable {
     Alone {
         player: Box<Player>,
         /// Whether the board keeps its power while unplugged.
@@ -30,7 +30,7 @@ pub(super) struct OnBus {
     unplugged_clock: Option<EmulatedClock>,
 }
 
-impl Seat {
+impl PlayedTable {
     /// Players at a board of their own.
     pub(super) fn alone(now: Timestamp, board: BoardSettings, sitting: Sitting, powered: bool) -> Self {
         Self::Alone {
@@ -60,7 +60,7 @@ impl Seat {
     pub(super) fn truth(&self) -> Truth {
         match self {
             Self::Alone { player, .. } => player.truth(),
-            Self::OnBus(seat) => seat.sitting.truth(),
+            Self::OnBus(on_bus) => on_bus.sitting.truth(),
         }
     }
 
@@ -68,7 +68,7 @@ impl Seat {
     pub(super) fn add(&mut self, now: Timestamp, script: Script) {
         match self {
             Self::Alone { player, .. } => player.add(now, script),
-            Self::OnBus(seat) => seat.sitting.add(now, script),
+            Self::OnBus(on_bus) => on_bus.sitting.add(now, script),
         }
     }
 
@@ -76,7 +76,7 @@ impl Seat {
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         match self {
             Self::Alone { player, .. } => player.poll_deadline(),
-            Self::OnBus(seat) => seat.sitting.poll_deadline(),
+            Self::OnBus(on_bus) => on_bus.sitting.poll_deadline(),
         }
     }
 
@@ -84,37 +84,42 @@ impl Seat {
     pub(super) fn advance(&mut self, now: Timestamp, bus: &mut Option<EmulatedBus>) {
         match self {
             Self::Alone { player, .. } => player.advance(now),
-            Self::OnBus(seat) => {
-                while let Some((at, deed)) = seat.sitting.poll_deed(now) {
-                    seat.perform(at, deed, bus);
+            Self::OnBus(on_bus) => {
+                while let Some((at, deed)) = on_bus.sitting.poll_deed(now) {
+                    on_bus.perform(at, deed, bus);
                 }
             }
         }
     }
 
     /// Lets something go wrong with the board, or puts it right. Returns whether that changed anything.
-    pub(super) fn suffer(&mut self, now: Timestamp, trouble: Trouble, bus: &mut Option<EmulatedBus>) -> bool {
+    pub(super) fn suffer(
+        &mut self,
+        now: Timestamp,
+        trouble: EmulatedFault,
+        bus: &mut Option<EmulatedBus>,
+    ) -> bool {
         match self {
             Self::Alone { player, powered } => suffer_alone(player, *powered, now, trouble),
-            Self::OnBus(seat) => seat.suffer(now, trouble, bus),
+            Self::OnBus(on_bus) => on_bus.suffer(now, trouble, bus),
         }
     }
 }
 
-fn suffer_alone(player: &mut Player, powered: bool, now: Timestamp, trouble: Trouble) -> bool {
+fn suffer_alone(player: &mut Player, powered: bool, now: Timestamp, trouble: EmulatedFault) -> bool {
     match trouble {
-        Trouble::Unplug if !player.is_plugged() => return false,
-        Trouble::Plug if player.is_plugged() => return false,
-        Trouble::Unplug => player.unplug(now),
-        Trouble::Plug => player.plug(now, powered),
-        Trouble::Silent => player.silence(now, true),
-        Trouble::Heard => player.silence(now, false),
-        Trouble::Dead(square) => player.kill(now, plies::field(square), true),
-        Trouble::Alive(square) => player.kill(now, plies::field(square), false),
-        Trouble::ClockLost => player.unplug_clock(now),
-        Trouble::Clock => player.plug_clock(now),
+        EmulatedFault::Unplug if !player.is_plugged() => return false,
+        EmulatedFault::Plug if player.is_plugged() => return false,
+        EmulatedFault::Unplug => player.unplug(now),
+        EmulatedFault::Plug => player.plug(now, powered),
+        EmulatedFault::Silent => player.silence(now, true),
+        EmulatedFault::Heard => player.silence(now, false),
+        EmulatedFault::Dead(square) => player.kill(now, plies::field(square), true),
+        EmulatedFault::Alive(square) => player.kill(now, plies::field(square), false),
+        EmulatedFault::ClockLost => player.unplug_clock(now),
+        EmulatedFault::Clock => player.plug_clock(now),
         // This happens on the line.
-        Trouble::Garbage => {}
+        EmulatedFault::Garbage => {}
     }
     true
 }
@@ -144,15 +149,15 @@ impl OnBus {
         }
     }
 
-    fn suffer(&mut self, now: Timestamp, trouble: Trouble, bus: &mut Option<EmulatedBus>) -> bool {
+    fn suffer(&mut self, now: Timestamp, trouble: EmulatedFault, bus: &mut Option<EmulatedBus>) -> bool {
         match trouble {
-            Trouble::Unplug if self.off.is_none() => {
+            EmulatedFault::Unplug if self.off.is_none() => {
                 self.off = bus.as_mut().and_then(|bus| bus.detach(now, self.address));
                 return self.off.is_some();
             }
-            Trouble::Plug => return self.plug(now, bus),
-            Trouble::Unplug => return false,
-            Trouble::Clock => {
+            EmulatedFault::Plug => return self.plug(now, bus),
+            EmulatedFault::Unplug => return false,
+            EmulatedFault::Clock => {
                 let clock = self.unplugged_clock.take();
                 if let (Some(clock), Some(board)) = (clock, self.board(now, bus)) {
                     board.plug_clock(now, Some(clock));
@@ -170,11 +175,11 @@ impl OnBus {
             return false;
         };
         match trouble {
-            Trouble::Silent => board.silence(now, FOR_EVER),
-            Trouble::Heard => board.silence(now, now),
-            Trouble::Dead(square) => board.break_field(now, field(square), None),
-            Trouble::Alive(square) => board.mend_field(now, field(square)),
-            Trouble::ClockLost => {
+            EmulatedFault::Silent => board.silence(now, FOR_EVER),
+            EmulatedFault::Heard => board.silence(now, now),
+            EmulatedFault::Dead(square) => board.break_field(now, field(square), None),
+            EmulatedFault::Alive(square) => board.mend_field(now, field(square)),
+            EmulatedFault::ClockLost => {
                 if let Some(clock) = board.plug_clock(now, None) {
                     self.unplugged_clock = Some(clock);
                 }
