@@ -187,7 +187,7 @@ pub(super) struct RecordArguments {
     /// File for the recording (pcapng); an existing file is not overwritten
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
-    /// Kind of line on the port: auto (detect), single (one board) or bus
+    /// Line on the port: auto (detect), single (one board) or bus
     #[arg(long, value_name = "MODE", default_value = "auto", hide_possible_values = true, value_parser = port_mode())]
     pub(super) mode: PortMode,
     /// Stop after this many seconds
@@ -228,10 +228,10 @@ pub(super) struct EmulateArguments {
     /// Games to play, dealt to the boards in turn [default: three classic games]
     #[arg(long, value_name = "FILE")]
     pub(super) pgn: Option<PathBuf>,
-    /// Hands of the players: calm, drawing, blitz, clumsy, hurried or mixed
+    /// Hands of players: calm, drawing, blitz, clumsy, hurried or mixed
     #[arg(long, value_name = "HANDS", default_value = "calm")]
     pub(super) hands: Hands,
-    /// Speed of the players' thinking: realtime, a factor such as 10, or max
+    /// Speed of thinking: realtime, a factor such as 10, or max
     #[arg(long, value_name = "SPEED", default_value = "1")]
     pub(super) speed: Speed,
     /// Seed of the random numbers; the same seed gives the same play
@@ -289,7 +289,7 @@ pub(super) struct EventCheckArguments {
     /// Configuration with the boards' names [default: /etc/kiebitz.toml if it exists]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Round to check, also for files without round numbers [default: rounds with open games]
+    /// Round to check, also for files without rounds [default: rounds with open games]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=9999))]
     pub(super) round: Option<u32>,
     /// Print one JSON object instead of text
@@ -489,7 +489,7 @@ pub(super) struct ReplayArguments {
     /// Arbiter's commands to apply, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(super) commands: Option<PathBuf>,
-    /// Also publish to this broker, as in mqtt://localhost, or encrypted: mqtts://user@host
+    /// Also publish to this broker, as in mqtt://localhost or mqtts://user@host
     #[arg(long, value_name = "URL", help_heading = PUBLISHED)]
     pub(super) mqtt: Option<String>,
     /// File with the user's password in its first line

@@ -437,7 +437,7 @@ fn a_port_of_unknown_kind_is_recorded_and_shown_as_in_use_meanwhile() {
     let (code, text, _) = run(&["boards", "--port", plugged.path()]);
     assert_eq!(code, Some(0), "{text}");
     assert!(
-        text.contains(&format!("in use by kiebitz (process {})", child.id())),
+        text.contains(&format!("kiebitz uses this port (process {})", child.id())),
         "{text}"
     );
     // It is a capture before its end, too.

@@ -152,9 +152,8 @@ fn list_of_fide_says_who_is_who() {
     let (code, said, _) = hall.check(&["r.pgn", "--fide-list", "list.txt"]);
     assert_eq!(code, 1);
     assert!(
-        sentences(&said)[0].starts_with(
-            "! r.pgn:3:9: Adler, Jonas has the FIDE id 4600001, which is that of Stranger, Some"
-        ),
+        sentences(&said)[0]
+            .starts_with("! r.pgn:3:9: Adler, Jonas has the FIDE id 4600001 of Stranger, Some"),
         "{said}"
     );
     let (code, _, errors) = hall.check(&["r.pgn", "--fide-list", "list.zip"]);

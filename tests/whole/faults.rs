@@ -115,7 +115,7 @@ impl Trouble<'_> {
 #[tokio::test]
 async fn a_disk_that_fails_to_write() {
     if let Some(world) = shimmed(21).await {
-        is_outlived(world, Trouble::of_shim("eio", "fails")).await;
+        is_outlived(world, Trouble::of_shim("eio", "cannot use the journal")).await;
     }
 }
 
@@ -129,7 +129,7 @@ async fn a_disk_that_fails_altogether() {
 #[tokio::test]
 async fn a_disk_that_is_read_only() {
     if let Some(world) = shimmed(23).await {
-        is_outlived(world, Trouble::of_shim("erofs", "fails")).await;
+        is_outlived(world, Trouble::of_shim("erofs", "cannot use the journal")).await;
     }
 }
 
@@ -188,7 +188,7 @@ async fn starts(mut world: World, mut trouble: Trouble<'_>) {
 #[tokio::test]
 async fn a_start_with_a_disk_that_fails_to_write() {
     if let Some(world) = shimmed(11).await {
-        starts(world, Trouble::of_shim("eio", "fails")).await;
+        starts(world, Trouble::of_shim("eio", "cannot use the journal")).await;
     }
 }
 
@@ -202,7 +202,7 @@ async fn a_start_with_a_disk_that_fails_altogether() {
 #[tokio::test]
 async fn a_start_with_a_disk_that_is_read_only() {
     if let Some(world) = shimmed(13).await {
-        starts(world, Trouble::of_shim("erofs", "fails")).await;
+        starts(world, Trouble::of_shim("erofs", "cannot use the journal")).await;
     }
 }
 

@@ -152,7 +152,7 @@ fn what_cannot_work_is_told_and_no_password() {
     );
     let line = on_one_line(&said);
     for doubt in [
-        "! /dev/ttyNONE is not there now".to_owned(),
+        "! /dev/ttyNONE does not exist now".to_owned(),
         format!("! {} contains a secret", shown(&password)),
         "broker.invalid".to_owned(),
     ] {
@@ -307,7 +307,7 @@ fn hangup_reads_the_configuration_again_and_closes_no_port() {
 
     std::fs::write(&config, with(&state, "[event]\nlaws = \"fide-2020\"\n")).unwrap();
     daemon.hang_up();
-    let refused = daemon.wait_for("nothing changes");
+    let refused = daemon.wait_for("cannot reload the configuration");
     assert!(
         refused.contains("kiebitz.toml:9: \"fide-2020\" is not an edition"),
         "{refused}"

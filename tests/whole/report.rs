@@ -196,7 +196,7 @@ fn notation_is_that_asked_for() {
     assert_eq!(output.status.code(), Some(2));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
-        errors.contains("no piece letters are known for \"xx\", only for en, de"),
+        errors.contains("no piece letters for \"xx\"; expected one of en, de"),
         "{errors}"
     );
 }

@@ -182,7 +182,7 @@ async fn a_broker_without_mqtt_5_gets_everything_too() {
         }
     };
     listener.until("it is online", state("online")).await;
-    assert!(has_said(directory.path(), "speaks 3.1.1 alone"));
+    assert!(has_said(directory.path(), "speaks only MQTT 3.1.1"));
     let names = r#"{"id":"1","do":"set_players","white":"A","black":"B"}"#;
     let answered = |heard: &[Publish]| {
         let mut answers = heard

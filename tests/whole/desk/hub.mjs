@@ -46,7 +46,7 @@ async function setsUp(operator) {
   await page.locator(".to-setup").click();
   await until("the set-up", 10, () => page.locator(".setup").isVisible());
   const steps = await page.locator(".step h3").allTextContents();
-  assert.deepEqual(steps, ["1. Boards", "2. Go"]);
+  assert.deepEqual(steps, ["1. Boards", "2. Start"]);
   await looksWell(operator, "the set-up");
   await page.locator(".back-to").click();
 }

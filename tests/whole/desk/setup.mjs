@@ -78,7 +78,7 @@ async function dropsPairingsIn() {
   await drop("round 3.csv", ROUND);
   await until("nothing is missed", 10, async () => /Nothing is missing/.test(await text(asked)));
   await asked.locator(".main").click();
-  await until("it is kept", 10, async () => /round 3.csv is kept/.test(await text(asked)));
+  await until("it is kept", 10, async () => /round 3.csv is stored/.test(await text(asked)));
   await until("who plays whom", 20, async () => /Adler, Jonas – Berg, Ines/.test(await text(page.locator(".pairs"))));
   // Boards that the settings name have got their pairings before they are plugged in.
   await until("boards are missing", 20, async () => /Not connected: board-1, board-2/.test(await text(step("Boards").locator(".wrong"))));
@@ -136,10 +136,10 @@ async function seesOutputs() {
 
 /** The room has the names before a game, the round begins, and the first move is that of the paired game. */
 async function begins() {
-  const go = step("Go");
+  const go = step("Start");
   assert.match(await text(go), /Not in order: .*Every square/);
   await sure(go.getByRole("button", { name: "Start the round now" }));
-  await until("it has begun", 30, async () => /Round 3 has begun/.test(await text(go.locator(".answer"))));
+  await until("it has begun", 30, async () => /Round 3 has started/.test(await text(go.locator(".answer"))));
   await looksWell("the set-up");
   fs.writeFileSync(path.join(folder, "play"), "");
   await page.locator(".back-to").click();

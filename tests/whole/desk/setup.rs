@@ -371,7 +371,7 @@ async fn outputs_are_tried_out_before_a_round() {
     broker.start_again().await;
     let (works, error) = tested(&chief, "broker").await;
     assert!(
-        !works && error.contains("does not take kiebitz/daemons/"),
+        !works && error.contains("rejects a message to kiebitz/daemons/"),
         "{error}"
     );
     daemon.stop();
