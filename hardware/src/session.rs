@@ -60,7 +60,7 @@ use writer::SessionWriter;
 ///     }
 /// };
 /// assert_eq!(asked, [0x4d; 8]);
-/// assert!(reason.starts_with("nothing answers as a board would"));
+/// assert!(reason.starts_with("no board answers"));
 /// ```
 #[derive(Debug, Default)]
 pub struct Session {

@@ -41,7 +41,7 @@ fn list(language: Language, out: &mut impl Write) -> Result<()> {
         (Mode::Standard, "an hour or more for sixty moves"),
         (
             Mode::Rapid,
-            "less than an hour; --unsupervised if there are too few arbiters for the competition rules",
+            "less than an hour; --unsupervised with too few arbiters for the competition rules",
         ),
         (
             Mode::Blitz,

@@ -34,8 +34,8 @@ pub(super) const NO_PORT: &str = "\
 No board found. Searched for USB boards, USB serial converters with FTDI's ids,
 bound Bluetooth links (/dev/rfcomm*), and configured ports.
 
-  USB: plug the board in, and check that `lsusb` lists it. A converter of another
-    make is used if its id is configured, as in usb_ids = [\"1a86:7523\"].
+  USB: plug the board in, and check that `lsusb` lists it. A converter of
+    another make is used if its id is configured, as in usb_ids = [\"1a86:7523\"].
   RS-232: name the port, as in `kiebitz boards --port /dev/ttyS0`.
   Bluetooth: pair the board, then run `sudo rfcomm bind 0 ADDRESS`.
 ";
