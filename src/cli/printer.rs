@@ -74,14 +74,14 @@ impl<'w, W: Write> Printer<'w, W> {
         Ok(())
     }
 
-    /// Prints or collects what a step of the capture gave.
-    pub(super) fn said(&mut self, said: &[ExplainedEvent]) -> Result<()> {
+    /// Prints or collects the events of one step of the capture.
+    pub(super) fn take_step(&mut self, events: &[ExplainedEvent]) -> Result<()> {
         match self.output {
-            ReplayOutput::Events => self.print_events(said)?,
+            ReplayOutput::Events => self.print_events(events)?,
             ReplayOutput::Sheet | ReplayOutput::Explanation => {
-                said.iter().for_each(|said| self.sheet.apply(said))
+                events.iter().for_each(|event| self.sheet.apply(event))
             }
-            ReplayOutput::Pgn => said.iter().for_each(|said| self.collect_game(said)),
+            ReplayOutput::Pgn => events.iter().for_each(|event| self.collect_game(event)),
         }
         Ok(())
     }

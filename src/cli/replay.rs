@@ -280,14 +280,14 @@ impl<'c> Running<'c> {
 
     fn step<W: Write>(&mut self, printer: &mut Printer<'_, W>) -> Result<Vec<ExplainedEvent>> {
         match self.replay.step() {
-            Ok(said) => {
+            Ok(events) => {
                 self.warn_of_refusals();
-                let said = match &mut self.stretch {
-                    Some(stretch) => stretch.select(said),
-                    None => said,
+                let events = match &mut self.stretch {
+                    Some(stretch) => stretch.select(events),
+                    None => events,
                 };
-                printer.said(&said).context(Unprinted)?;
-                Ok(said)
+                printer.take_step(&events).context(Unprinted)?;
+                Ok(events)
             }
             Err(error) => {
                 self.broken = Some(error);

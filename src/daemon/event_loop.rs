@@ -171,7 +171,7 @@ impl EventLoop {
                 Ok(()) = changed(&mut written) => {}
                 Ok(()) = kept.changed() => {}
                 Ok(()) = noted.changed() => {}
-                Some(question) = asked(questions) => {
+                Some(question) = next_question(questions) => {
                     let at = (self.storage.state(), self.pairings.round());
                     let status = self.situation.status(self.time.now(), at, &self.hall);
                     self.leaving.push(Leaving::Status(question, Box::new(status)));
@@ -516,8 +516,8 @@ fn record(
     }
 }
 
-/// Who asks how things are.
-async fn asked(questions: &mut Option<mpsc::Receiver<Question>>) -> Option<Question> {
+/// Waits for the next question about the state; forever if questions cannot come.
+async fn next_question(questions: &mut Option<mpsc::Receiver<Question>>) -> Option<Question> {
     match questions {
         Some(questions) => questions.recv().await,
         None => core::future::pending().await,

@@ -209,23 +209,23 @@ mod tests {
     /// 2023: A.1, B.1: what was read and what follows from it is told when kiebitz starts.
     #[test]
     fn the_mode_of_the_time_control_is_told() {
-        let told = |text: &str| {
+        let mode_of = |text: &str| {
             let text = format!("[event]\n{text}");
             let config = Config::parse("kiebitz.toml".as_ref(), &text).expect("a configuration");
             mode(&config.event)
         };
         assert_eq!(
-            told("time_control = \"90'+30''\"").as_deref(),
+            mode_of("time_control = \"90'+30''\"").as_deref(),
             Some("90+30: standard (fide-2023)")
         );
         assert_eq!(
-            told("time_control = \"60 min\"\nlaws = \"fide-1997\"").as_deref(),
+            mode_of("time_control = \"60 min\"\nlaws = \"fide-1997\"").as_deref(),
             Some("1 h: rapid (fide-1997)")
         );
         assert_eq!(
-            told("time_control = \"3+2\"\nmode = \"rapid\"").as_deref(),
+            mode_of("time_control = \"3+2\"\nmode = \"rapid\"").as_deref(),
             Some("3+2: blitz by its time (fide-2023), but rapid is configured")
         );
-        assert_eq!(told(""), None);
+        assert_eq!(mode_of(""), None);
     }
 }

@@ -100,8 +100,8 @@ mod tests {
         }
     }
 
-    /// What is said, each with its second, when it looks once a second at the ports there are then.
-    fn said(
+    /// The messages, each with its second, of a lookout that looks at `ports` once a second.
+    fn messages(
         lookout: &mut Lookout,
         seconds: i64,
         ports: impl Fn(i64) -> Vec<&'static str>,
@@ -112,8 +112,8 @@ mod tests {
 
     #[test]
     fn without_a_port_it_speaks_once() {
-        let said = said(&mut Lookout::new(at(0)), 100, |_| Vec::new());
-        assert_eq!(said, [(5, NO_PORT.to_owned())]);
+        let messages = messages(&mut Lookout::new(at(0)), 100, |_| Vec::new());
+        assert_eq!(messages, [(5, NO_PORT.to_owned())]);
     }
 
     #[test]
@@ -125,10 +125,10 @@ mod tests {
                 vec!["/dev/ttyS0"]
             }
         };
-        let said = said(&mut Lookout::new(at(0)), 100, ports);
+        let messages = messages(&mut Lookout::new(at(0)), 100, ports);
         assert!(
-            matches!(said.as_slice(), [(33, text)] if text.starts_with("no board answers on /dev/ttyS0 yet: ")),
-            "{said:?}"
+            matches!(messages.as_slice(), [(33, text)] if text.starts_with("no board answers on /dev/ttyS0 yet: ")),
+            "{messages:?}"
         );
         let many = no_answer(&["a", "b", "c", "d", "e"]);
         assert!(
@@ -143,10 +143,10 @@ mod tests {
         lookout.hear(&EventKind::ClockDisconnected {});
         assert!(lookout.look(at(4), []).is_none());
         lookout.hear(&connected());
-        assert_eq!(said(&mut lookout, 100, |_| Vec::new()), []);
+        assert_eq!(messages(&mut lookout, 100, |_| Vec::new()), []);
         let mut refused = Lookout::new(at(0));
         refused.hear_refusal();
-        assert_eq!(said(&mut refused, 100, |_| vec!["/dev/ttyS0"]), []);
-        assert_eq!(said(&mut Lookout::default(), 100, |_| Vec::new()), []);
+        assert_eq!(messages(&mut refused, 100, |_| vec!["/dev/ttyS0"]), []);
+        assert_eq!(messages(&mut Lookout::default(), 100, |_| Vec::new()), []);
     }
 }

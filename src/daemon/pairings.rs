@@ -72,7 +72,7 @@ impl Pairings {
 
     /// Takes in what the files say. Returns the pairings that hold from now on; `None`: those before.
     pub(super) fn take(&mut self, read: ReadOutcome) -> Option<Arc<Tournament>> {
-        let tournament = watch::told(read)?;
+        let tournament = watch::log_outcome(read)?;
         self.seating.pair(Arc::clone(&tournament));
         Some(tournament)
     }

@@ -75,7 +75,7 @@ impl Resend {
         let (journal, reading) = (self.journal.clone(), Arc::clone(&self.reading));
         let read = beside("resend", move || {
             match page(&journal, &board, wanted) {
-                Ok(page) => outbox.publish(vec![Message::asked(&topics.resent().into(), page)]),
+                Ok(page) => outbox.publish(vec![Message::response(&topics.resent().into(), page)]),
                 Err(error) => tracing::warn!(board, "{board}: cannot resend events: {error:#}"),
             }
             reading.fetch_sub(1, Ordering::Relaxed);

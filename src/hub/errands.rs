@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    fn asked(errands: &mut Errands, second: u64, board: &str) -> oneshot::Receiver<RequestOutcome> {
+    fn request(errands: &mut Errands, second: u64, board: &str) -> oneshot::Receiver<RequestOutcome> {
         given(errands, second, board, r#"{"id":"1","do":"new_game"}"#)
     }
 
@@ -154,9 +154,9 @@ mod tests {
     #[test]
     fn each_gets_the_answer_to_what_they_asked() {
         let mut errands = Errands::default();
-        let mut first = asked(&mut errands, 0, "a");
-        let mut other = asked(&mut errands, 0, "b");
-        let mut again = asked(&mut errands, 1, "a");
+        let mut first = request(&mut errands, 0, "a");
+        let mut other = request(&mut errands, 0, "b");
+        let mut again = request(&mut errands, 1, "a");
         errands.answer(&place("a"), answer("2", "of somebody else"));
         errands.answer(&place("c"), answer("1", "of another board"));
         assert!(first.try_recv().is_err());
@@ -171,9 +171,9 @@ mod tests {
     #[test]
     fn who_waits_in_vain_is_told_so() {
         let mut errands = Errands::default();
-        drop(asked(&mut errands, 0, "a"));
-        let mut first = asked(&mut errands, 0, "a");
-        let mut second = asked(&mut errands, 3, "a");
+        drop(request(&mut errands, 0, "a"));
+        let mut first = request(&mut errands, 0, "a");
+        let mut second = request(&mut errands, 3, "a");
         errands.give_up(at(5));
         assert!(first.try_recv().is_err());
         errands.give_up(at(6));
@@ -196,7 +196,7 @@ mod tests {
         };
         assert_eq!(start(&mut errands, false), None);
         assert_eq!(start(&mut errands, true), Some(5));
-        let _answered = asked(&mut errands, 0, "a");
+        let _answered = request(&mut errands, 0, "a");
         assert_eq!(errands.answer(&place("a"), answer("1", "")), None);
     }
 

@@ -144,7 +144,7 @@ impl Hub {
                 heard = self.subscriber.next() => self.hear(self.time.present(), heard),
                 read = watch::next(&mut self.pairings) => {
                     let now = self.time.now();
-                    let paired = watch::told(read);
+                    let paired = watch::log_outcome(read);
                     self.feeds.pair_if(now, paired);
                 }
                 _ = tick.tick() => {

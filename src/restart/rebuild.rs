@@ -20,7 +20,7 @@ use kiebitz_hardware::capture::CaptureError;
 
 use super::Recordings;
 use super::compare::{Comparison, JournalMatch};
-use super::rerun::{Next, Rerun, commands};
+use super::rerun::{Rerun, RerunStep, commands};
 use crate::config::Config;
 use crate::journal::{Journal, JournalError, Run};
 
@@ -91,8 +91,8 @@ pub fn rebuild(
     };
     while let Some(next) = rerun.next() {
         match next {
-            Next::Said(events) => work.compare(journal, events)?,
-            Next::Start(run) => {
+            RerunStep::Events(events) => work.compare(journal, events)?,
+            RerunStep::Start(run) => {
                 work.end_before(journal, &run)?;
                 rerun.begin(&run, journal)?;
                 work.begin(journal, &run)?;
@@ -100,8 +100,8 @@ pub fn rebuild(
         }
     }
     let until = super::last_ts(journal, stream)?;
-    let said = rerun.advance(until);
-    work.compare(journal, said)?;
+    let events = rerun.advance(until);
+    work.compare(journal, events)?;
     for (board, stretch) in core::mem::take(&mut work.stretches) {
         let had = work.known.contains(&board);
         work.end(journal, &board, stretch, had)?;
@@ -146,9 +146,9 @@ struct RebuiltStretch {
 }
 
 impl Rebuild<'_> {
-    /// Holds what the boards have said against the journal.
-    fn compare(&mut self, journal: &Journal, said: Vec<Event>) -> Result<(), JournalError> {
-        for event in said {
+    /// Compares the events of the boards with the journal.
+    fn compare(&mut self, journal: &Journal, events: Vec<Event>) -> Result<(), JournalError> {
+        for event in events {
             let stretch = self.stretches.entry(event.board.clone()).or_default();
             if stretch.unfit.is_some() {
                 continue;

@@ -30,12 +30,12 @@ pub(super) struct Rerun {
     until: Timestamp,
 }
 
-/// What a step gives.
+/// The result of a step.
 #[derive(Debug)]
-pub(super) enum Next {
-    /// The boards have said this, board by board in order.
-    Said(Vec<Event>),
-    /// The daemon is started now: the run is to be [begun](Rerun::begin).
+pub(super) enum RerunStep {
+    /// The events of the boards since the last step, board by board in order.
+    Events(Vec<Event>),
+    /// The daemon starts here: call [`Rerun::begin`] with this run.
     Start(Run),
 }
 
@@ -71,7 +71,7 @@ impl Rerun {
     }
 
     /// The next step; `None`: all was played back.
-    pub(super) fn next(&mut self) -> Option<Next> {
+    pub(super) fn next(&mut self) -> Option<RerunStep> {
         let at = self.inputs.next_at();
         if let Some(run) = self.runs.pop_front_if(|run| at.is_none_or(|at| run.began <= at)) {
             return Some(self.end_before(run));
@@ -80,47 +80,47 @@ impl Rerun {
         self.until = self.until.max(at);
         self.hall.advance(at);
         self.step(at);
-        Some(Next::Said(self.said()))
+        Some(RerunStep::Events(self.take_events()))
     }
 
-    /// What the boards have said since they were last asked.
-    fn said(&mut self) -> Vec<Event> {
-        let said = self.hall.take_events();
-        said.into_iter().map(|said| said.event).collect()
+    /// Takes the events of the boards since the last call.
+    fn take_events(&mut self) -> Vec<Event> {
+        let explained = self.hall.take_events();
+        explained.into_iter().map(|explained| explained.event).collect()
     }
 
     /// Another configuration for boards that go on: what they have said by then is said first, and by the one before.
-    fn reload_after(&mut self, run: Run) -> Next {
+    fn reload_after(&mut self, run: Run) -> RerunStep {
         self.until = self.until.max(run.began);
         self.hall.advance(run.began);
-        let said = self.said();
-        if said.is_empty() {
-            return Next::Start(run);
+        let events = self.take_events();
+        if events.is_empty() {
+            return RerunStep::Start(run);
         }
         self.runs.push_front(run);
-        Next::Said(said)
+        RerunStep::Events(events)
     }
 
     /// A start with which all boards are made anew: what they have said by then is said first. What the daemon, which had
     /// ended, did not see to its end does not count.
-    fn end_before(&mut self, run: Run) -> Next {
+    fn end_before(&mut self, run: Run) -> RerunStep {
         if run.reloaded {
             return self.reload_after(run);
         }
         if !run.whole {
-            return Next::Start(run);
+            return RerunStep::Start(run);
         }
         self.hall.advance(run.began);
-        let mut said = self.said();
-        said.retain(|event| {
+        let mut events = self.take_events();
+        events.retain(|event| {
             let last = [&run.boards, &run.numbers].map(|numbers| numbers.get(&event.board).copied());
             last.into_iter().flatten().max() >= Some(event.seq)
         });
-        if said.is_empty() {
-            return Next::Start(run);
+        if events.is_empty() {
+            return RerunStep::Start(run);
         }
         self.runs.push_front(run);
-        Next::Said(said)
+        RerunStep::Events(events)
     }
 
     /// Hands in what was recorded at that time, or else gives the command of that time.
@@ -187,7 +187,7 @@ impl Rerun {
     pub(super) fn advance(&mut self, known: Timestamp) -> Vec<Event> {
         self.until = self.until.max(known);
         self.hall.advance(self.until);
-        self.said()
+        self.take_events()
     }
 
     /// Closes what is open. Returns the ports, and what the boards say to that.
@@ -203,7 +203,7 @@ impl Rerun {
                     .map(|interface| (self.until, interface.clone())),
             );
         }
-        (closed, self.said())
+        (closed, self.take_events())
     }
 
     /// The boards as they are now.

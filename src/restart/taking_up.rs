@@ -18,7 +18,7 @@ use kiebitz_game::hall::LastSeqs;
 use kiebitz_hardware::Timestamp;
 
 use super::compare::{Comparison, JournalMatch};
-use super::rerun::{Next, Rerun, commands};
+use super::rerun::{Rerun, RerunStep, commands};
 use super::{Alone, CUT_OFF, Recordings, Sources, TakenUp, disconnection};
 use crate::journal::{JournalError, Run, digest_of};
 
@@ -67,12 +67,12 @@ impl<'s> TakingUp<'s> {
                 progress.advance();
             }
             match next {
-                Next::Said(events) => self.compare(events)?,
-                Next::Start(run) => self.begin(&run)?,
+                RerunStep::Events(events) => self.compare(events)?,
+                RerunStep::Start(run) => self.begin(&run)?,
             }
         }
-        let said = self.rerun.advance(known);
-        self.compare(said)?;
+        let events = self.rerun.advance(known);
+        self.compare(events)?;
         let numbers = self.numbers();
         // The events with which ports are closed are new, unless the journal has them from the last start.
         let lasts = self.sources.journal.boards(self.sources.stream)?;
@@ -84,8 +84,8 @@ impl<'s> TakingUp<'s> {
         complete.retain(|board, _| !behind.contains(board));
         self.count_on_after(&numbers, |board| !behind.contains(board));
         self.rerun.count_on_after(&complete);
-        let (closed, said) = self.rerun.close(CUT_OFF);
-        self.compare(said)?;
+        let (closed, events) = self.rerun.close(CUT_OFF);
+        self.compare(events)?;
         for (board, last) in &lasts {
             if self.rerun.last_seq(board) < *last {
                 self.alone.entry(board.clone()).or_insert(Alone::Short(*last));
@@ -133,9 +133,9 @@ impl<'s> TakingUp<'s> {
         Ok(())
     }
 
-    /// Holds what the boards have said against the journal.
-    fn compare(&mut self, said: Vec<Event>) -> Result<(), JournalError> {
-        for event in said {
+    /// Compares the events of the boards with the journal.
+    fn compare(&mut self, events: Vec<Event>) -> Result<(), JournalError> {
+        for event in events {
             if self.alone.contains_key(&event.board) {
                 continue;
             }

@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 use tokio::runtime::{self, Runtime};
 use tokio::sync::oneshot;
 
-use connection::Shared;
+use connection::SharedExchange;
 
 /// A broker that runs on a thread of its own until it is dropped.
 ///
@@ -116,7 +116,7 @@ fn run(runtime: Runtime, listener: &tokio::net::TcpListener, stopped: oneshot::R
 }
 
 async fn accept(listener: &tokio::net::TcpListener) {
-    let exchange = Shared::default();
+    let exchange = SharedExchange::default();
     loop {
         match listener.accept().await {
             Ok((stream, _)) => drop(tokio::spawn(connection::serve(stream, exchange.clone()))),

@@ -47,8 +47,8 @@ pub(crate) async fn next(receiver: &mut Option<mpsc::Receiver<ReadOutcome>>) -> 
     core::future::pending().await
 }
 
-/// Logs what the files say. Returns the pairings that hold from now on; `None`: those before.
-pub(crate) fn told(read: ReadOutcome) -> Option<Arc<Tournament>> {
+/// Logs what reading the files gave. Returns the pairings that hold from now on; `None` if the earlier ones stay.
+pub(crate) fn log_outcome(read: ReadOutcome) -> Option<Arc<Tournament>> {
     let (tournament, doubts) = match read {
         Ok(read) => read,
         Err(error) => {

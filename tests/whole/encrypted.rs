@@ -108,13 +108,13 @@ impl Club {
     }
 
     /// Waits until the log has these words.
-    async fn told(&self, words: &str) {
-        let said = async {
+    async fn logs(&self, words: &str) {
+        let in_log = async {
             while !self.log().contains(words) {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let in_log = tokio::time::timeout(crate::eventually::PATIENCE, said).await;
+        let in_log = tokio::time::timeout(crate::eventually::PATIENCE, in_log).await;
         let log = self.log();
         assert!(in_log.is_ok(), "not in time: {words:?} in {log}");
         assert!(!log.contains(PASSWORD), "no password is logged: {log}");
@@ -202,7 +202,7 @@ async fn a_broker_with_a_ca_of_its_own_is_trusted_once_that_is_named() {
     club.configure("localhost", &club.line("ca_file", "ca.pem"));
     let _kiebitz = club.start();
     let words = "the broker's certificate is not signed by the CA in ";
-    club.told(words).await;
+    club.logs(words).await;
     // It is not the end of kiebitz, which needs no restart when the file is right.
     fs::copy(club.file("club.pem"), club.file("ca.pem")).unwrap();
     club.online().await;
@@ -248,7 +248,7 @@ async fn what_is_wrong_with_certificates_is_told_in_words() {
         club.configure(host, &lines);
         let _ = fs::remove_file(club.file("log"));
         let _kiebitz = club.start();
-        club.told(words).await;
+        club.logs(words).await;
     }
 }
 
@@ -268,7 +268,7 @@ async fn a_broker_has_a_certificate_for_its_address() {
             true => club.online().await,
             false => {
                 let words = format!("certificate is not for {authority}, but for {name}: ");
-                club.told(&words).await;
+                club.logs(&words).await;
             }
         }
     }
@@ -279,7 +279,7 @@ async fn a_broker_that_shows_a_ca_is_told_to_have_a_certificate_of_its_own() {
     let club = Club::open_as("basicConstraints=critical,CA:TRUE", "allow_anonymous true").await;
     club.configure("localhost", &club.line("ca_file", "club.pem"));
     let _kiebitz = club.start();
-    club.told("the broker presents the certificate of a CA").await;
+    club.logs("the broker presents the certificate of a CA").await;
 }
 
 #[tokio::test]
@@ -291,7 +291,7 @@ async fn what_speaks_no_tls_is_told() {
     let other_door = config.replace(&club.port.to_string(), &open.to_string());
     fs::write(club.file("kiebitz.toml"), other_door).unwrap();
     let kiebitz = club.start();
-    club.told("the server at this address does not speak TLS").await;
+    club.logs("the server at this address does not speak TLS").await;
     drop(kiebitz);
     let plain = config.replace("mqtts://", "mqtt://");
     let plain: Vec<&str> = plain
@@ -300,7 +300,7 @@ async fn what_speaks_no_tls_is_told() {
         .collect();
     fs::write(club.file("kiebitz.toml"), plain.join("\n")).unwrap();
     let _kiebitz = club.start();
-    club.told("if this port is for encrypted connections, the URL must begin with mqtts://")
+    club.logs("if this port is for encrypted connections, the URL must begin with mqtts://")
         .await;
 }
 
@@ -313,8 +313,8 @@ async fn a_broker_that_wants_a_client_certificate_gets_it() {
     let ca = club.line("ca_file", "club.pem");
     club.configure("localhost", &ca);
     let kiebitz = club.start();
-    club.told("require").await;
-    club.told("a client certificate").await;
+    club.logs("require").await;
+    club.logs("a client certificate").await;
     drop(kiebitz);
     let client = |name: &str| {
         let (pem, key) = (format!("{name}.pem"), format!("{name}.key"));
@@ -359,16 +359,16 @@ async fn the_password_comes_from_a_file_or_from_systemd_and_is_in_no_log() {
 
     club.configure("localhost", &ca);
     let kiebitz = club.start();
-    club.told("the broker requires a user and a password").await;
+    club.logs("the broker requires a user and a password").await;
     drop(kiebitz);
 
     fs::write(club.file("password"), "rook-on-a1\n").unwrap();
     club.set_mode("password", 0o644);
     club.configure("localhost", &with_file);
     let kiebitz = club.start();
-    club.told("the broker rejects the user \"club\" or the password")
+    club.logs("the broker rejects the user \"club\" or the password")
         .await;
-    club.told("readable by every user of this computer").await;
+    club.logs("readable by every user of this computer").await;
     // A new password needs no restart.
     fs::write(club.file("password"), format!("{PASSWORD}\n")).unwrap();
     club.online().await;
@@ -391,5 +391,5 @@ async fn the_password_comes_from_a_file_or_from_systemd_and_is_in_no_log() {
     drop(kiebitz);
     club.set_mode("kiebitz.toml", 0o644);
     let _kiebitz = club.start();
-    club.told("contains a password").await;
+    club.logs("contains a password").await;
 }

@@ -32,7 +32,7 @@ async fn is_outlived(mut world: World, mut trouble: Trouble<'_>) {
     begins(&mut world, &mut trouble).await;
     let since = world.published().len();
     world.until_moves("moves that are not kept", 3, false).await;
-    assert!(waits(&world), "{}", world.said());
+    assert!(waits(&world), "{}", world.daemon_state());
     verdict::was_live(&world, since);
     (trouble.end)(&world);
     world.until("it is well", well).await;
@@ -62,24 +62,28 @@ async fn begins(world: &mut World, trouble: &mut Trouble<'_>) {
             problem(world).contains(trouble.problem)
         })
         .await;
-    assert!(world.said()["journal"]["since"].is_string(), "{}", world.said());
+    assert!(
+        world.daemon_state()["journal"]["since"].is_string(),
+        "{}",
+        world.daemon_state()
+    );
     assert!(world.log().contains(trouble.problem), "{}", world.log());
 }
 
 fn problem(world: &World) -> String {
-    world.said()["journal"]["problem"]
+    world.daemon_state()["journal"]["problem"]
         .as_str()
         .unwrap_or_default()
         .to_owned()
 }
 
 fn well(world: &World) -> bool {
-    world.said()["journal"] == json!({"ok": true})
+    world.daemon_state()["journal"] == json!({"ok": true})
 }
 
 /// Whether events wait; how many is said once a minute.
 fn waits(world: &World) -> bool {
-    let journal = &world.said()["journal"];
+    let journal = &world.daemon_state()["journal"];
     journal["ok"] == false && journal["waiting"].as_u64() > Some(0)
 }
 
@@ -225,7 +229,11 @@ async fn starts_without_an_answer(mut world: World, how: &str) {
 
     world.start();
     world.until_moves("moves that are not kept", 2, false).await;
-    assert!(problem(&world).contains("does not answer"), "{}", world.said());
+    assert!(
+        problem(&world).contains("does not answer"),
+        "{}",
+        world.daemon_state()
+    );
     world.stop().await;
     world.start();
     world.until_moves("moves that are not kept again", 1, false).await;

@@ -84,15 +84,15 @@ impl Lamp {
 
 /// Every lamp, and whether it is to be on.
 fn lamps(topic: &str, alarms: &Alarms) -> BTreeMap<String, bool> {
-    let told = || alarms.told().values();
+    let raised = || alarms.raised().values();
     if !topic.contains("{board}") && !topic.contains("{table}") {
-        return BTreeMap::from([(topic.to_owned(), told().next().is_some())]);
+        return BTreeMap::from([(topic.to_owned(), raised().next().is_some())]);
     }
     let mut lamps = BTreeMap::new();
     for (board, table) in alarms.boards() {
         let table = table.map_or_else(|| board.to_owned(), |table| table.to_string());
         let topic = topic.replace("{board}", board).replace("{table}", &table);
-        let is_on = told().any(|alarm| alarm.board.as_deref() == Some(board));
+        let is_on = raised().any(|alarm| alarm.board.as_deref() == Some(board));
         // Two boards may share a table and its lamp.
         *lamps.entry(topic).or_default() |= is_on;
     }

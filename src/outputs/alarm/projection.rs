@@ -237,8 +237,8 @@ impl Alarms {
         };
     }
 
-    /// What was raised and not cleared.
-    pub(crate) const fn told(&self) -> &BTreeMap<String, Alarm> {
+    /// Alarms that are raised and not cleared, by key.
+    pub(crate) const fn raised(&self) -> &BTreeMap<String, Alarm> {
         &self.told
     }
 

@@ -170,7 +170,7 @@ impl AlarmSender {
         if let Some(change) = change {
             self.bring(now, &change).await?;
             self.alarms.note(change);
-            if let Err(error) = notes::write(&self.notes, self.alarms.told()) {
+            if let Err(error) = notes::write(&self.notes, self.alarms.raised()) {
                 let notes = self.notes.display();
                 tracing::warn!("cannot write {notes}: {error}; after the next start, alarms are sent again");
             }

@@ -316,22 +316,22 @@ mod tests {
         assert_eq!(messages(&Files::new(), &one), [anew]);
     }
 
-    fn told(messages: usize) -> RecentMessages {
-        let mut told = RecentMessages {
+    fn recent(messages: usize) -> RecentMessages {
+        let mut recent = RecentMessages {
             run: 0xab,
             next: 1,
             kept: VecDeque::new(),
             size: 0,
         };
         for _ in 0..messages {
-            told.add(&"x".repeat(MAX_KEPT / 4));
+            recent.add(&"x".repeat(MAX_KEPT / 4));
         }
-        told
+        recent
     }
 
     #[test]
     fn who_comes_again_gets_what_came_since() {
-        let told = told(5);
+        let told = recent(5);
         assert_eq!(told.first(), 3, "older ones are forgotten");
         for (id, next) in [
             ("ab-5", Some(6)),
@@ -350,7 +350,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_viewer_reads_anew_once_and_then_hears_all() {
-        let (sender, receiver) = watch::channel(told(0));
+        let (sender, receiver) = watch::channel(recent(0));
         let places = Arc::new(Semaphore::new(1));
         let place = places.try_acquire_owned().expect("a place");
         let viewer = StreamViewer {

@@ -70,7 +70,8 @@ pub(super) struct DeskState {
     pub(super) reading: GameReader,
 }
 
-pub(super) type Shared = State<Arc<DeskState>>;
+/// Extracts the state of the desk from a request.
+pub(super) type SharedDesk = State<Arc<DeskState>>;
 
 /// Serves for as long as the program runs.
 pub(super) async fn serve(settings: DeskSettings, around: DeskContext, pages: mpsc::Sender<PageSender>) {
@@ -280,7 +281,7 @@ fn secret(headers: &HeaderMap) -> Option<&str> {
     pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
 }
 
-async fn who(State(door): Shared, headers: HeaderMap) -> Response {
+async fn who(State(door): SharedDesk, headers: HeaderMap) -> Response {
     if let Some(guest) = door.guest(&headers) {
         return door.known(&guest).into_response();
     }
@@ -322,7 +323,7 @@ struct LoginForm {
     password: String,
 }
 
-async fn log_in(State(door): Shared, headers: HeaderMap, Json(login): Json<LoginForm>) -> Response {
+async fn log_in(State(door): SharedDesk, headers: HeaderMap, Json(login): Json<LoginForm>) -> Response {
     if door.settings.user_header.is_some() {
         return refused(StatusCode::FORBIDDEN, "log in at the proxy in front of this page");
     }
@@ -349,7 +350,7 @@ async fn log_in(State(door): Shared, headers: HeaderMap, Json(login): Json<Login
     door.welcome(&headers, Guest { name, role })
 }
 
-async fn log_out(State(door): Shared, headers: HeaderMap) -> Response {
+async fn log_out(State(door): SharedDesk, headers: HeaderMap) -> Response {
     if let Some(secret) = secret(&headers) {
         door.sessions(|all| all.end(secret));
     }
@@ -366,7 +367,7 @@ struct DeskViewer {
 }
 
 async fn look_on(
-    State(door): Shared,
+    State(door): SharedDesk,
     Extension(connection): Extension<WebConnection>,
     headers: HeaderMap,
 ) -> Response {
@@ -417,7 +418,7 @@ impl DeskViewer {
 }
 
 /// How everything is, as the daemon's status says it: for operators.
-async fn status(State(door): Shared, _operator: Operator) -> Result<Response, PairingsRefusal> {
+async fn status(State(door): SharedDesk, _operator: Operator) -> Result<Response, PairingsRefusal> {
     pairings::in_hall(&door)?;
     let (question, answer) = oneshot::channel();
     let asked = async {

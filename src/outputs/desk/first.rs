@@ -11,7 +11,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
-use super::door::{Shared, refused, too_often};
+use super::door::{SharedDesk, refused, too_often};
 use super::sessions::Guest;
 use super::settings::DeskSettings;
 use super::users::{self, Role};
@@ -90,7 +90,7 @@ pub(super) struct FirstUserForm {
 
 /// Makes the first operator, and logs them in.
 pub(super) async fn make(
-    State(door): Shared,
+    State(door): SharedDesk,
     headers: HeaderMap,
     Json(asked): Json<FirstUserForm>,
 ) -> Response {

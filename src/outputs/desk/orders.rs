@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
-use super::door::{Shared, nobody, refused};
+use super::door::{SharedDesk, nobody, refused};
 use super::sessions::Guest;
 use super::users::Role;
 use crate::outputs::shared::to_hall::{Request, Unanswered};
@@ -26,7 +26,7 @@ pub(super) struct CommandForm {
 }
 
 pub(super) async fn command(
-    State(door): Shared,
+    State(door): SharedDesk,
     headers: HeaderMap,
     Json(asked): Json<CommandForm>,
 ) -> Response {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Mutex;
 
-use super::door::{Operator, Shared, refused};
+use super::door::{Operator, SharedDesk, refused};
 use crate::outputs::shared::trial::Trial;
 
 /// What takes longer is not there.
@@ -34,7 +34,7 @@ impl Outputs {
 }
 
 /// The names of those that can be tried out.
-pub(super) async fn list(State(door): Shared, _operator: Operator) -> Response {
+pub(super) async fn list(State(door): SharedDesk, _operator: Operator) -> Response {
     let names: Vec<&str> = door.outputs.trials.iter().map(Trial::name).collect();
     Json(json!({ "outputs": names })).into_response()
 }
@@ -46,7 +46,7 @@ pub(super) struct TrialForm {
 
 /// Tries one out.
 pub(super) async fn test(
-    State(door): Shared,
+    State(door): SharedDesk,
     Operator(guest): Operator,
     Json(asked): Json<TrialForm>,
 ) -> Response {

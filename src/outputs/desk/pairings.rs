@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::door::{DeskState, IN_HALL, Operator, Shared, refused};
+use super::door::{DeskState, IN_HALL, Operator, SharedDesk, refused};
 use crate::tournament::files::{FileName, NoFileName, PairingFiles};
 use crate::tournament::{self, Check, ReadError, Totals};
 
@@ -47,7 +47,7 @@ pub(super) fn in_hall(door: &DeskState) -> Result<&Arc<Mutex<PairingFiles>>, Pai
 }
 
 /// What was dropped in, what is configured, and what is to be said of all of it.
-pub(super) async fn list(State(door): Shared, _operator: Operator) -> PairingsResponse {
+pub(super) async fn list(State(door): SharedDesk, _operator: Operator) -> PairingsResponse {
     work(&door, |files| {
         let dropped = files.dropped()?.into_iter().map(|file| {
             let changed = Timestamp::try_from(file.changed).ok();
@@ -73,7 +73,7 @@ pub(super) async fn list(State(door): Shared, _operator: Operator) -> PairingsRe
 
 /// One that was dropped in, as it is.
 pub(super) async fn file(
-    State(door): Shared,
+    State(door): SharedDesk,
     _operator: Operator,
     Path(name): Path<String>,
 ) -> PairingsResponse {
@@ -93,7 +93,7 @@ pub(super) async fn file(
 
 /// Looks at a file; without `?check` it is kept, if it can be read, and holds from then on.
 pub(super) async fn drop_in(
-    State(door): Shared,
+    State(door): SharedDesk,
     Operator(guest): Operator,
     Path(name): Path<String>,
     request: Request,
@@ -120,7 +120,7 @@ pub(super) async fn drop_in(
 
 /// Removes one that was dropped in.
 pub(super) async fn remove(
-    State(door): Shared,
+    State(door): SharedDesk,
     Operator(guest): Operator,
     Path(name): Path<String>,
 ) -> PairingsResponse {

@@ -19,7 +19,7 @@ use kiebitz_game::laws::Language;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-use super::door::DeskState;
+use super::door::{DeskState, SharedDesk};
 use super::sessions::Guest;
 use crate::kept::{Archive, KeptGame, KeptGames, Recorded};
 use crate::outputs::pgn::pgn;
@@ -37,8 +37,6 @@ const MAX_CAPTURE: usize = 64 << 20;
 /// What a browser may do for a report: print it. It has its own style in it, and nothing else.
 const POLICY_OF_REPORTS: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
-
-type Shared = State<Arc<DeskState>>;
 
 /// Where past games are read.
 #[derive(Debug)]
@@ -115,7 +113,7 @@ pub(super) fn routes() -> Router<Arc<DeskState>> {
 }
 
 async fn games(
-    State(door): Shared,
+    State(door): SharedDesk,
     _guest: Guest,
     Query(search): Query<Search>,
 ) -> Result<Response, ReviewRefusal> {
@@ -165,7 +163,11 @@ impl Reviewed {
     }
 }
 
-async fn game(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Result<Response, ReviewRefusal> {
+async fn game(
+    State(door): SharedDesk,
+    _guest: Guest,
+    Path(id): Path<String>,
+) -> Result<Response, ReviewRefusal> {
     let reviewed = door
         .reading
         .read_game(id, |kept, game, _| Reviewed::of(kept, game));
@@ -173,7 +175,7 @@ async fn game(State(door): Shared, _guest: Guest, Path(id): Path<String>) -> Res
 }
 
 async fn game_pgn(
-    State(door): Shared,
+    State(door): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
 ) -> Result<Response, ReviewRefusal> {
@@ -192,7 +194,7 @@ struct Wishes {
 }
 
 async fn report(
-    State(door): Shared,
+    State(door): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
     Query(wishes): Query<Wishes>,
@@ -220,7 +222,7 @@ async fn report(
 }
 
 async fn capture(
-    State(door): Shared,
+    State(door): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
 ) -> Result<Response, ReviewRefusal> {
@@ -234,7 +236,7 @@ async fn capture(
 }
 
 async fn explain(
-    State(door): Shared,
+    State(door): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
 ) -> Result<Response, ReviewRefusal> {

@@ -133,7 +133,7 @@ impl LichessClient {
     /// The rounds of a broadcast: their names and ids.
     pub(super) async fn rounds(&self, tour: &str) -> Result<Vec<(String, String)>, LichessFailure> {
         let request = self.http.get(format!("{}/api/broadcast/{tour}", self.server()));
-        let answer = self.asked(request, &format!("broadcast {tour}")).await?;
+        let answer = self.request_json(request, &format!("broadcast {tour}")).await?;
         let rounds = answer.get("rounds").and_then(Value::as_array);
         let text = |round: &Value, name: &str| Some(round.get(name)?.as_str()?.to_owned());
         let named = |round: &Value| Some((text(round, "name")?, text(round, "id")?));
@@ -145,7 +145,7 @@ impl LichessClient {
         let name: String = name.chars().take(80).collect();
         let request = self.http.post(format!("{}/broadcast/new", self.server()));
         let answer = self
-            .asked(form(request, &[("name", &name)]), "the page for new broadcasts")
+            .request_json(form(request, &[("name", &name)]), "the page for new broadcasts")
             .await?;
         id(&answer, "tour")
     }
@@ -154,7 +154,7 @@ impl LichessClient {
     pub(super) async fn new_round(&self, tour: &str, name: &str) -> Result<String, LichessFailure> {
         let request = self.http.post(format!("{}/broadcast/{tour}/new", self.server()));
         let answer = self
-            .asked(form(request, &[("name", name)]), &format!("broadcast {tour}"))
+            .request_json(form(request, &[("name", name)]), &format!("broadcast {tour}"))
             .await?;
         id(&answer, "round")
     }
@@ -167,7 +167,7 @@ impl LichessClient {
             .post(url)
             .header("content-type", "text/plain; charset=utf-8")
             .body(pgn.to_owned());
-        let answer = self.asked(request, &format!("round {round}")).await?;
+        let answer = self.request_json(request, &format!("round {round}")).await?;
         let games = answer.get("games").and_then(Value::as_array);
         let pushed = games.into_iter().flatten().map(|game| {
             let error = game.get("error").and_then(Value::as_str);
@@ -180,7 +180,7 @@ impl LichessClient {
         Ok(pushed.collect())
     }
 
-    async fn asked(&self, request: RequestBuilder, what: &str) -> Result<Value, LichessFailure> {
+    async fn request_json(&self, request: RequestBuilder, what: &str) -> Result<Value, LichessFailure> {
         let request = request
             .bearer_auth(self.token()?)
             .header("accept", "application/json");

@@ -98,8 +98,8 @@ impl Message {
         }
     }
 
-    /// What somebody asked for, in JSON.
-    pub(crate) fn asked(topic: &Arc<str>, payload: impl Into<Bytes>) -> Self {
+    /// JSON for the client that requested it, without correlation data.
+    pub(crate) fn response(topic: &Arc<str>, payload: impl Into<Bytes>) -> Self {
         Self {
             topic: Arc::clone(topic),
             payload: payload.into(),

@@ -43,7 +43,7 @@ async fn try_out(config: &MqttConfig) -> Result<(), String> {
     let config = config.clone().beside_the_daemon();
     let topic = config.prefix.daemon_test(&config.daemon);
     let topic: Arc<str> = topic.map_err(|error| error.to_string())?.into();
-    let message = Message::asked(&topic, CONTENT);
+    let message = Message::response(&topic, CONTENT);
     let tried = match attempt(Dialect::Five, &config, &message).await {
         Err(TrialFailure::Lost(reason)) if reason.may_lack_mqtt5() => {
             attempt(Dialect::Four, &config, &message).await

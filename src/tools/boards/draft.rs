@@ -57,11 +57,11 @@ const BOARDS: &str = "
 impl ConfigDraft {
     /// The configuration for boards on these ports.
     pub(super) fn of(reports: &[PortReport]) -> Self {
-        let mut writer = Writer::default();
+        let mut writer = DraftWriter::default();
         for report in reports {
             writer.port(report);
         }
-        let Writer {
+        let DraftWriter {
             ports,
             boards,
             named,
@@ -78,7 +78,7 @@ impl ConfigDraft {
 }
 
 #[derive(Default)]
-struct Writer {
+struct DraftWriter {
     ports: String,
     boards: String,
     named: usize,
@@ -86,7 +86,7 @@ struct Writer {
     left_out: Vec<String>,
 }
 
-impl Writer {
+impl DraftWriter {
     fn port(&mut self, report: &PortReport) {
         let path = path(report);
         let is_port = |kind| !matches!(kind, TroubleKind::NotSerial | TroubleKind::Unlisted);

@@ -13,10 +13,10 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::exchange::{Attached, Exchange, Outgoing};
-use super::wire::{self, MAX_PACKET_BYTES, Reader, WireError, Writer};
+use super::wire::{self, MAX_PACKET_BYTES, PacketReader, PacketWriter, WireError};
 
 /// The exchange, as all connections share it.
-pub(super) type Shared = Arc<Mutex<Exchange>>;
+pub(super) type SharedExchange = Arc<Mutex<Exchange>>;
 
 /// Time for a client to send CONNECT, and to read a packet that is sent to it.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -27,10 +27,10 @@ const WINDOW: u16 = 64;
 
 /// A client that is served.
 struct Connection {
-    exchange: Shared,
+    exchange: SharedExchange,
     client: Attached,
-    reader: Reader,
-    writer: Writer,
+    reader: PacketReader,
+    writer: PacketWriter,
     /// Published if the connection ends without DISCONNECT.
     will: Option<LastWill>,
     /// Between two packets of the client.
@@ -42,7 +42,7 @@ struct Connection {
 }
 
 /// How a connection goes on after a packet.
-enum Next {
+enum AfterPacket {
     Go,
     /// The broker ends it, for this reason.
     Close(DisconnectReasonCode),
@@ -51,7 +51,7 @@ enum Next {
 }
 
 /// Serves a client until its connection ends. What goes wrong with one concerns nobody else.
-pub(super) async fn serve(stream: TcpStream, exchange: Shared) {
+pub(super) async fn serve(stream: TcpStream, exchange: SharedExchange) {
     // Moves are small and must not wait for company. Without this they come later, no more.
     let _ = stream.set_nodelay(true);
     let connection = match timeout(PATIENCE, Connection::accept(stream, exchange)).await {
@@ -67,7 +67,7 @@ pub(super) async fn serve(stream: TcpStream, exchange: Shared) {
 
 impl Connection {
     /// Answers CONNECT; `None` if it is refused, or never comes.
-    async fn accept(stream: TcpStream, exchange: Shared) -> Result<Option<Self>, WireError> {
+    async fn accept(stream: TcpStream, exchange: SharedExchange) -> Result<Option<Self>, WireError> {
         let (mut reader, write) = wire::split(stream);
         let Some(packet) = reader.next().await? else {
             return Ok(None);
@@ -78,7 +78,7 @@ impl Connection {
         let properties = connect.properties.as_ref();
         let largest = properties.and_then(|properties| properties.max_packet_size);
         let largest = largest.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-        let mut writer = Writer::new(write, version, largest);
+        let mut writer = PacketWriter::new(write, version, largest);
         // Only MQTT 5 has ids from the broker; in 3.1.1 a session without an id cannot be kept.
         let is_nameless = connect.client_id.is_empty();
         if is_nameless && !connect.clean_start && version == wire::Version::Four {
@@ -153,29 +153,29 @@ impl Connection {
                 outgoing = self.client.queue.recv(), if self.under_way.len() < self.window => match outgoing {
                     Some(Outgoing::Publish(publish)) => {
                         self.forward(*publish).await?;
-                        Next::Go
+                        AfterPacket::Go
                     }
-                    Some(Outgoing::Close(reason)) => Next::Close(reason),
-                    None => Next::Close(DisconnectReasonCode::QuotaExceeded),
+                    Some(Outgoing::Close(reason)) => AfterPacket::Close(reason),
+                    None => AfterPacket::Close(DisconnectReasonCode::QuotaExceeded),
                 },
             };
             match next {
-                Next::Go => {}
-                Next::Close(reason) => return Ok(Some(reason)),
-                Next::Ended => return Ok(None),
+                AfterPacket::Go => {}
+                AfterPacket::Close(reason) => return Ok(Some(reason)),
+                AfterPacket::Ended => return Ok(None),
             }
         }
     }
 
-    async fn answer(&mut self, packet: Packet) -> Result<Next, WireError> {
+    async fn answer(&mut self, packet: Packet) -> Result<AfterPacket, WireError> {
         match packet {
             Packet::Publish(publish) => {
                 let (id, qos) = (publish.pkid, publish.qos);
                 if qos == QoS::ExactlyOnce {
-                    return Ok(Next::Close(DisconnectReasonCode::QoSNotSupported));
+                    return Ok(AfterPacket::Close(DisconnectReasonCode::QoSNotSupported));
                 }
                 let Some((topic, publish)) = checked(publish) else {
-                    return Ok(Next::Close(DisconnectReasonCode::TopicNameInvalid));
+                    return Ok(AfterPacket::Close(DisconnectReasonCode::TopicNameInvalid));
                 };
                 lock(&self.exchange).publish(&self.client.id, &topic, &publish);
                 if qos == QoS::AtLeastOnce {
@@ -225,11 +225,11 @@ impl Connection {
                 if disconnect.reason_code == DisconnectReasonCode::NormalDisconnection {
                     self.will = None;
                 }
-                return Ok(Next::Ended);
+                return Ok(AfterPacket::Ended);
             }
-            _ => return Ok(Next::Close(DisconnectReasonCode::ProtocolError)),
+            _ => return Ok(AfterPacket::Close(DisconnectReasonCode::ProtocolError)),
         }
-        Ok(Next::Go)
+        Ok(AfterPacket::Go)
     }
 
     async fn forward(&mut self, mut publish: Publish) -> Result<(), WireError> {
@@ -265,7 +265,7 @@ impl Connection {
 }
 
 /// A panic in another connection leaves the exchange usable: each of its methods changes one thing.
-fn lock(exchange: &Shared) -> MutexGuard<'_, Exchange> {
+fn lock(exchange: &SharedExchange) -> MutexGuard<'_, Exchange> {
     exchange.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -47,14 +47,14 @@ const DISCONNECT: u8 = 0xE0;
 
 /// What a client sends.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct PacketReader {
     stream: OwnedReadHalf,
     decoder: Decoder,
 }
 
 /// What a client gets.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(super) struct PacketWriter {
     stream: OwnedWriteHalf,
     version: Version,
     /// The largest packet that the client accepts, in bytes.
@@ -62,17 +62,17 @@ pub(super) struct Writer {
     buffer: BytesMut,
 }
 
-/// Splits a connection. The half to write needs the version that the first packet has: see [`Writer::new`].
-pub(super) fn split(stream: TcpStream) -> (Reader, OwnedWriteHalf) {
+/// Splits a connection. The half to write needs the version that the first packet has: see [`PacketWriter::new`].
+pub(super) fn split(stream: TcpStream) -> (PacketReader, OwnedWriteHalf) {
     let (read, write) = stream.into_split();
-    let reader = Reader {
+    let reader = PacketReader {
         stream: read,
         decoder: Decoder::default(),
     };
     (reader, write)
 }
 
-impl Reader {
+impl PacketReader {
     /// Returns the next packet; `None` at the end of the stream. A call that is dropped loses nothing.
     pub(super) async fn next(&mut self) -> Result<Option<Packet>, WireError> {
         loop {
@@ -91,7 +91,7 @@ impl Reader {
     }
 }
 
-impl Writer {
+impl PacketWriter {
     pub(super) fn new(stream: OwnedWriteHalf, version: Version, largest: usize) -> Self {
         Self {
             stream,

@@ -225,7 +225,7 @@ impl World {
             assert!(
                 now < end && !ended,
                 "not in time: {what}\n{}\n{}",
-                self.said(),
+                self.daemon_state(),
                 self.log()
             );
         }
@@ -266,8 +266,8 @@ impl World {
         events.map(event).collect()
     }
 
-    /// What the program last said of its disks.
-    pub(crate) fn said(&self) -> Value {
+    /// The last published state of the daemon.
+    pub(crate) fn daemon_state(&self) -> Value {
         let heard = self.listener.heard();
         let mut states = heard
             .iter()

@@ -18,8 +18,8 @@ fn position(fen: &str) -> Chess {
         .expect("a position")
 }
 
-/// What the procedure says; a line is played through on the way.
-fn asked(position: &Chess, side: Color, budget: u64) -> Option<bool> {
+/// The procedure's answer; plays a line that it returns.
+fn answer(position: &Chess, side: Color, budget: u64) -> Option<bool> {
     match can_mate(position, side, budget).answer {
         MatingAnswer::Can { line } => {
             let mut end = position.clone();
@@ -63,7 +63,7 @@ fn no_vector_is_contradicted() {
     let mut asked_in_all = 0;
     for (fen, side, expected) in vectors() {
         asked_in_all += 1;
-        match asked(&position(fen), side, 1500) {
+        match answer(&position(fen), side, 1500) {
             Some(answer) => assert_eq!(answer, expected, "{side:?} in {fen}"),
             None => open += 1,
         }
@@ -95,8 +95,8 @@ fn after_a_forced_capture_only_one_side_can_mate() {
         .to_move(&before)
         .expect("legal");
     let after = before.play(rook_takes).expect("legal");
-    assert_eq!(asked(&after, Color::Black, 1000), Some(false));
-    assert_eq!(asked(&after, Color::White, 1000), Some(true));
+    assert_eq!(answer(&after, Color::Black, 1000), Some(false));
+    assert_eq!(answer(&after, Color::White, 1000), Some(true));
     assert_eq!(
         reason(
             &Fen::from_position(&after, EnPassantMode::Legal).to_string(),
@@ -115,7 +115,7 @@ fn one_minor_piece_mates_with_the_others_help() {
         "8/8/8/3k4/p7/8/8/KN6 w - - 0 1",
     ] {
         assert_eq!(
-            asked(&position(fen), Color::White, 1_000_000),
+            answer(&position(fen), Color::White, 1_000_000),
             Some(true),
             "{fen}"
         );
@@ -192,7 +192,7 @@ fn castling_counts_in_any_start_position() {
                 ..Setup::initial()
             };
             let start = Chess::from_setup(setup, CastlingMode::Chess960).expect("a start position");
-            assert_eq!(asked(&start, side, 1_000_000), Some(true));
+            assert_eq!(answer(&start, side, 1_000_000), Some(true));
         }
     }
 }
@@ -228,7 +228,11 @@ fn a_queen_or_a_rook_alone_mates_from_everywhere() {
         };
         if position.board().occupied().count() == 3 {
             asked_in_all += 1;
-            assert_eq!(asked(&position, Color::White, 10_000), Some(true), "{position:?}");
+            assert_eq!(
+                answer(&position, Color::White, 10_000),
+                Some(true),
+                "{position:?}"
+            );
         }
     }
     assert!(asked_in_all > 400, "{asked_in_all}");
@@ -277,7 +281,7 @@ fn where_an_ending_is_won_there_is_a_mate() {
             let men = super::men::Men::new(&position).expect("two kings");
             if super::endings::is_won(&men, white) {
                 asked_in_all += 1;
-                assert_eq!(asked(&position, white, 100_000), Some(true), "{position:?}");
+                assert_eq!(answer(&position, white, 100_000), Some(true), "{position:?}");
             }
         }
     }
@@ -314,7 +318,7 @@ fn a_lone_bishop_among_many_mates_soon() {
         ("2r5/8/4K3/1k2N3/8/8/8/8 w - - 42 127", Color::White),
     ] {
         assert_eq!(quick(&position(fen), side), Some(true), "{fen}");
-        assert_eq!(asked(&position(fen), side, 20_000), Some(true), "{fen}");
+        assert_eq!(answer(&position(fen), side, 20_000), Some(true), "{fen}");
     }
 }
 
@@ -345,10 +349,10 @@ proptest! {
     fn answers_agree(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
         let position = played(&choices);
         for side in Color::ALL {
-            let full = asked(&position, side, 3000);
+            let full = answer(&position, side, 3000);
             let glance = quick(&position, side);
             prop_assert!(full.is_none() || glance.is_none() || full == glance);
-            let other = asked(&mirrored(&position), side.other(), 3000);
+            let other = answer(&mirrored(&position), side.other(), 3000);
             prop_assert!(full.is_none() || other.is_none() || full == other);
         }
     }

@@ -54,8 +54,8 @@ fn closed(seq: u64, incident: u64) -> Event {
     )
 }
 
-/// What is told at a moment, which is noted.
-fn told(alarms: &mut Alarms, now: Timestamp) -> Vec<String> {
+/// Takes the changes at a moment, notes them, and returns them as texts.
+fn noted_changes(alarms: &mut Alarms, now: Timestamp) -> Vec<String> {
     let changes = alarms.changes(now);
     let text = |change: &AlarmChange| {
         let sign = if matches!(change, AlarmChange::Raised(..)) {
@@ -82,17 +82,17 @@ fn an_incident_is_raised_once_and_cleared_once() {
     assert_eq!((&**key, &*alarm.title), ("b 9", "Board b: Illegal move"));
     assert!(!alarm.text.is_empty() && alarm.since == at(0) + Duration::from_micros(4));
     assert_eq!(
-        told(&mut alarms, at(1)),
+        noted_changes(&mut alarms, at(1)),
         ["+b 9", "+b 7"],
         "the gravest first, and no hints"
     );
-    assert!(told(&mut alarms, at(2)).is_empty());
+    assert!(noted_changes(&mut alarms, at(2)).is_empty());
     // A hint that becomes more is one.
     let graver = incident(8, Severity::Advice);
     alarms.take(&event(5, EventKind::IncidentUpdated(Box::new(graver))));
     alarms.take(&closed(6, 9));
-    assert_eq!(told(&mut alarms, at(3)), ["-b 9", "+b 8"]);
-    assert_eq!(alarms.told().len(), 2);
+    assert_eq!(noted_changes(&mut alarms, at(3)), ["-b 9", "+b 8"]);
+    assert_eq!(alarms.raised().len(), 2);
 }
 
 #[test]
@@ -100,12 +100,12 @@ fn what_was_told_before_a_restart_is_not_told_again() {
     let mut before = none();
     before.take(&opened(1, 1, Severity::Advice));
     before.take(&opened(2, 2, Severity::Advice));
-    assert_eq!(told(&mut before, at(1)).len(), 2);
-    let noted = serde_json::to_string(before.told()).expect("JSON");
+    assert_eq!(noted_changes(&mut before, at(1)).len(), 2);
+    let noted = serde_json::to_string(before.raised()).expect("JSON");
     let noted = serde_json::from_str(&noted).expect("what was noted");
     let mut after = Alarms::new(Language::English, &[], noted);
     assert!(
-        told(&mut after, at(5)).is_empty(),
+        noted_changes(&mut after, at(5)).is_empty(),
         "nothing is known of the board yet"
     );
     let journal = [
@@ -115,13 +115,13 @@ fn what_was_told_before_a_restart_is_not_told_again() {
         opened(4, 3, Severity::Violation),
     ];
     after.resume("b", &journal);
-    assert_eq!(told(&mut after, at(6)), ["-b 2", "+b 3"]);
+    assert_eq!(noted_changes(&mut after, at(6)), ["-b 2", "+b 3"]);
     // Yesterday's are no news for somebody who was never told.
     let mut new = none();
     new.resume("b", &journal);
-    assert!(told(&mut new, at(24 * 3600)).is_empty());
+    assert!(noted_changes(&mut new, at(24 * 3600)).is_empty());
     new.take(&event(5, started(START, Variant::Standard)));
-    assert!(told(&mut new, at(24 * 3600 + 1)).is_empty());
+    assert!(noted_changes(&mut new, at(24 * 3600 + 1)).is_empty());
 }
 
 #[test]
@@ -149,9 +149,9 @@ fn only_what_is_chosen_is_told() {
         (&**key, &*alarm.title),
         ("b draw g", "Brett b: Remis nach den Regeln")
     );
-    assert_eq!(told(&mut alarms, at(1)), ["+b draw g"]);
+    assert_eq!(noted_changes(&mut alarms, at(1)), ["+b draw g"]);
     assert_eq!(
-        told(&mut alarms, at(0) + DRAWN + Duration::from_secs(1)),
+        noted_changes(&mut alarms, at(0) + DRAWN + Duration::from_secs(1)),
         ["-b draw g"]
     );
 }
@@ -169,15 +169,18 @@ fn an_output_that_fails_for_long_is_an_alarm() {
         BTreeMap::from([("Lichess".to_owned(), report)])
     };
     alarms.look(at(0), &fares(false));
-    assert!(told(&mut alarms, at(59)).is_empty(), "it may help itself");
+    assert!(
+        noted_changes(&mut alarms, at(59)).is_empty(),
+        "it may help itself"
+    );
     alarms.look(at(60), &fares(false));
     let changes = alarms.changes(at(60));
     assert_eq!(changes[0].alarm().1.text, "it says 500");
-    assert_eq!(told(&mut alarms, at(60)), ["+output Lichess"]);
+    assert_eq!(noted_changes(&mut alarms, at(60)), ["+output Lichess"]);
     alarms.look(at(61), &fares(true));
-    assert_eq!(told(&mut alarms, at(61)), ["-output Lichess"]);
+    assert_eq!(noted_changes(&mut alarms, at(61)), ["-output Lichess"]);
     alarms.look(at(62), &fares(false));
-    assert!(told(&mut alarms, at(100)).is_empty(), "it begins anew");
+    assert!(noted_changes(&mut alarms, at(100)).is_empty(), "it begins anew");
 }
 
 /// An alarm of flags is not over when both are down, and an incident about both takes the place of the first.
@@ -193,7 +196,7 @@ fn an_alarm_of_a_flag_includes_both_flags() {
         };
         alarms.take(&event(number, EventKind::IncidentOpened(Box::new(incident))));
     }
-    assert_eq!(told(&mut alarms, at(5)).len(), 1);
+    assert_eq!(noted_changes(&mut alarms, at(5)).len(), 1);
 }
 
 #[test]
@@ -218,14 +221,14 @@ fn a_step_of_the_clock_is_no_grace_that_has_passed() {
         },
     ));
     alarms.look(at(0), &fails);
-    assert_eq!(told(&mut alarms, at(1)), ["+b draw g"]);
+    assert_eq!(noted_changes(&mut alarms, at(1)), ["+b draw g"]);
     for nth in 1..=3 {
         // Each leaves the graces as they are.
         alarms.set_forward(at(nth) + step * u32::try_from(nth - 1).expect("few"), step);
     }
     let ahead = |seconds| at(seconds) + step * 3;
-    assert!(told(&mut alarms, ahead(59)).is_empty());
-    assert_eq!(told(&mut alarms, ahead(60)), ["+output Lichess"]);
-    assert!(told(&mut alarms, ahead(299)).is_empty());
-    assert_eq!(told(&mut alarms, ahead(301)), ["-b draw g"]);
+    assert!(noted_changes(&mut alarms, ahead(59)).is_empty());
+    assert_eq!(noted_changes(&mut alarms, ahead(60)), ["+output Lichess"]);
+    assert!(noted_changes(&mut alarms, ahead(299)).is_empty());
+    assert_eq!(noted_changes(&mut alarms, ahead(301)), ["-b draw g"]);
 }

@@ -210,19 +210,19 @@ fn boards_on_a_bus_answer_to_their_number_and_suffer_each_for_itself() {
         "garbage 1 at 2500ms",
     ];
     let mut rehearsal = rehearsal(&bus(3, "0%", &faults), THREE);
-    let mut asked = |at, kind, board| ask(&mut rehearsal, at, kind, board);
+    let mut query = |at, kind, board| ask(&mut rehearsal, at, kind, board);
     let one = |answer: &str| vec![answer.to_owned()];
-    assert_eq!(asked(100, Ping, 2), (one("00002 0x87"), Vec::new()));
-    assert_eq!(asked(300, Ping, 4), (Vec::new(), Vec::new()), "there is none");
-    let (answers, reported) = asked(720, Ping, 2);
+    assert_eq!(query(100, Ping, 2), (one("00002 0x87"), Vec::new()));
+    assert_eq!(query(300, Ping, 4), (Vec::new(), Vec::new()), "there is none");
+    let (answers, reported) = query(720, Ping, 2);
     assert!(answers.is_empty(), "{answers:?}");
     assert_eq!(reported, ["unplugged", "a1 is dead", "is unplugged already"]);
-    assert_eq!(asked(1100, Board, 2), (one("00002 31 pieces"), one("plugged in")));
-    assert_eq!(asked(1700, Ping, 1).0, Vec::<String>::new());
+    assert_eq!(query(1100, Board, 2), (one("00002 31 pieces"), one("plugged in")));
+    assert_eq!(query(1700, Ping, 1).0, Vec::<String>::new());
     // The board asks its clock two or three times a second.
-    assert_eq!(asked(1950, Clock, 3).0, one("00003 no clock"));
-    assert_eq!(asked(2200, Ping, 1).0, one("00001 0x87"));
-    let (answers, reported) = asked(3000, Clock, 3);
+    assert_eq!(query(1950, Clock, 3).0, one("00003 no clock"));
+    assert_eq!(query(2200, Ping, 1).0, one("00001 0x87"));
+    let (answers, reported) = query(3000, Clock, 3);
     assert_eq!(answers.last().unwrap(), "00003 0x84");
     assert!(
         answers.len() > 1 && reported.contains(&"garbage on its line".to_owned()),

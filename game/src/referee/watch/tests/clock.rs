@@ -89,7 +89,7 @@ struct Clockwork {
 }
 
 /// A game in which the nth ply takes `thinks(n)` seconds: what is reported of the clock, with the seconds that it lacks.
-fn told(clock: &Clockwork, thinks: fn(usize) -> u64) -> Vec<String> {
+fn reported(clock: &Clockwork, thinks: fn(usize) -> u64) -> Vec<String> {
     let mut table = Table::new(Edition::Fide2023);
     let control: crate::laws::TimeControl = clock.control.parse().expect("a time control");
     let mut left = ByColor::new_with(|_| control.credited_ms(1) / 1000);
@@ -145,11 +145,11 @@ fn the_second_period_is_reckoned_with() {
     };
     for with_the_move in [true, false] {
         assert_eq!(
-            told(&clock(1200, with_the_move), |_| 115),
+            reported(&clock(1200, with_the_move), |_| 115),
             [""; 0],
             "{with_the_move}"
         );
-        let wrong = told(&clock(900, with_the_move), |_| 115);
+        let wrong = reported(&clock(900, with_the_move), |_| 115);
         assert_eq!(wrong, ["too_little 0:10:00"], "{with_the_move}");
     }
 }
@@ -164,11 +164,11 @@ fn a_delay_is_reckoned_move_by_move() {
         next: None,
     };
     let thinks = |nth: usize| if nth % 4 < 2 { 10 } else { 50 };
-    assert_eq!(told(&clock(|took| took.saturating_sub(30)), thinks), [""; 0]);
-    let without = told(&clock(|took| took), thinks);
+    assert_eq!(reported(&clock(|took| took.saturating_sub(30)), thinks), [""; 0]);
+    let without = reported(&clock(|took| took), thinks);
     assert_eq!(without.len(), 1, "{without:?}");
     assert!(without[0].starts_with("too_little"), "{without:?}");
-    let with_more = told(&clock(|took| took.saturating_sub(40)), thinks);
+    let with_more = reported(&clock(|took| took.saturating_sub(40)), thinks);
     assert!(with_more[0].starts_with("too_much"), "{with_more:?}");
 }
 
