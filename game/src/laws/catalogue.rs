@@ -119,6 +119,19 @@ pub fn word<'w>(language: Language, of: &str, name: &'w str) -> &'w str {
         .map_or(name, String::as_str)
 }
 
+/// Group of [words](word) for the reasons of results, as in `checkmate`.
+pub const END_REASON: &str = "end_reason";
+
+/// Group of short words for most of the same reasons, for spectators.
+pub const END_REASON_SHORT: &str = "end_reason_short";
+
+/// All words of a group, such as [`END_REASON`], by their names in the events.
+pub fn words_of(language: Language, group: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let words = language.catalogue().words.get(group);
+    let words = words.into_iter().flatten();
+    words.map(|(name, word)| (name.as_str(), word.as_str()))
+}
+
 /// Words may contain placeholders, whose words may contain some in turn, at most this deep.
 const MAX_DEPTH: usize = 4;
 

@@ -25,7 +25,9 @@ mod time_control;
 
 pub use advice::{Advice, Severity};
 pub use articles::Topic;
-pub use catalogue::{Language, UnknownLanguage, answer, text, title, word};
+pub use catalogue::{
+    END_REASON, END_REASON_SHORT, Language, UnknownLanguage, answer, text, title, word, words_of,
+};
 pub use claim::{ClaimFault, ClaimKind, ClaimRuling, DrawClaim, Known, TwoMinuteClaim};
 pub use clock_check::ClockCheck;
 pub use edition::{Edition, Mode, Play, UnknownEdition, UnknownMode};

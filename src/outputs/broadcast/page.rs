@@ -2,6 +2,10 @@
 //!
 //! They are written by hand and served as they are; the board is chessground, whose files are unchanged.
 
+use std::collections::BTreeMap;
+
+use kiebitz_game::laws::{END_REASON_SHORT, Language, words_of};
+
 use super::files::{Files, PublishedFile};
 
 /// What a browser may do for the page: read what lies beside it, and nothing else. Everybody may show it in a frame.
@@ -46,7 +50,25 @@ pub(crate) type Assets = &'static [(&'static str, &'static [u8])];
 
 /// All files of the page.
 pub(crate) fn files() -> Files {
-    files_of(ASSETS)
+    let mut files = files_of(ASSETS);
+    let reasons = in_all_languages(|language| words_of(language, END_REASON_SHORT).collect());
+    let reasons = format!("// Reasons of results.\n\nexport const REASONS = {reasons};\n");
+    files.insert(REASONS.into(), PublishedFile::new(reasons));
+    files
+}
+
+/// Made of the catalogues of the Laws, so that each text is written once.
+const REASONS: &str = "page/reasons.js";
+
+/// A JSON object of the texts in each language, by its code.
+pub(crate) fn in_all_languages(
+    texts: impl Fn(Language) -> BTreeMap<&'static str, &'static str>,
+) -> serde_json::Value {
+    let languages = Language::ALL.iter();
+    let all: BTreeMap<_, _> = languages
+        .map(|language| (language.code(), texts(*language)))
+        .collect();
+    serde_json::json!(all)
 }
 
 /// The same of any page; they stay as they are as long as the program runs.

@@ -1,10 +1,9 @@
 //! The page at which arbiters work. It uses files of the [public one](crate::outputs::broadcast::page) as well.
 
-use kiebitz_game::laws::{IncidentKind, Language, title};
-use serde_json::{Map, Value};
+use kiebitz_game::laws::{END_REASON, IncidentKind, title, words_of};
 
 pub(crate) use crate::outputs::broadcast::page::INDEX;
-use crate::outputs::broadcast::page::{Assets, assets, files_of};
+use crate::outputs::broadcast::page::{Assets, assets, files_of, in_all_languages};
 use crate::outputs::broadcast::{Files, PublishedFile};
 
 /// What a browser may do for the page: speak with the server that it comes from. Nobody may show it in a frame.
@@ -59,28 +58,32 @@ const ASSETS: Assets = assets![
 /// All files of the page.
 pub(crate) fn files() -> Files {
     let mut files = files_of(ASSETS);
-    files.insert(KINDS.into(), PublishedFile::new(kinds()));
+    files.insert(CATALOGUE.into(), PublishedFile::new(catalogue()));
     files
 }
 
-/// What the kinds of incidents are called, from the catalogues of the Laws, in every language.
-const KINDS: &str = "desk/kinds.js";
+/// Texts from the catalogues of the Laws, in every language: each is written once.
+const CATALOGUE: &str = "desk/catalogue.js";
 
-fn kinds() -> String {
-    let in_language = |language: &Language| {
-        let titles = IncidentKind::ALL.iter();
-        let titles = titles.map(|kind| (kind.as_str().to_owned(), title(*language, *kind).into()));
-        (language.code().to_owned(), Value::Object(titles.collect()))
-    };
-    let languages: Map<String, Value> = Language::ALL.iter().map(in_language).collect();
+fn catalogue() -> String {
+    let kinds = in_all_languages(|language| {
+        let kinds = IncidentKind::ALL.iter();
+        kinds
+            .map(|kind| (kind.as_str(), title(language, *kind)))
+            .collect()
+    });
+    let reasons = in_all_languages(|language| words_of(language, END_REASON).collect());
     format!(
-        "// What incidents are called.\n\nexport const KINDS = {};\n",
-        Value::Object(languages)
+        "// The kinds of incidents and the reasons of results in words.\n\n\
+         export const KINDS = {kinds};\n\nexport const REASONS = {reasons};\n"
     )
 }
 
 #[cfg(test)]
 mod tests {
+    use kiebitz_game::events::EndReason;
+    use serde_json::{Map, Value};
+
     use super::*;
     use crate::outputs::broadcast::page as wall;
 
@@ -108,16 +111,23 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_the_titles_of_the_catalogues() {
-        let file = files().remove(KINDS).expect("the kinds");
+    fn the_page_has_the_texts_of_the_catalogues() {
+        let file = files().remove(CATALOGUE).expect("the catalogue");
         let text = String::from_utf8(file.content.to_vec()).expect("text");
-        let (_, kinds) = text.split_once("KINDS = ").expect("an export");
-        let kinds: Value = serde_json::from_str(kinds.trim_end().trim_end_matches(';')).expect("an object");
+        let exported = |name: &str| -> Value {
+            let (_, after) = text.split_once(&format!("{name} = ")).expect("an export");
+            let (object, _) = after.split_once(";\n").expect("an end");
+            serde_json::from_str(object).expect("an object")
+        };
+        let (kinds, reasons) = (exported("KINDS"), exported("REASONS"));
         assert_eq!(kinds["en"]["illegal_move"], "Illegal move");
         assert_eq!(kinds["de"]["illegal_move"], "Regelwidriger Zug");
-        assert_eq!(
-            kinds["de"].as_object().map(Map::len),
-            Some(IncidentKind::ALL.len())
-        );
+        assert_eq!(reasons["de"]["checkmate"], "Matt");
+        for reason in EndReason::ALL {
+            assert!(reasons["en"][reason.as_str()].is_string(), "{reason}");
+        }
+        let count = |texts: &Value| texts["de"].as_object().map(Map::len);
+        assert_eq!(count(&kinds), Some(IncidentKind::ALL.len()));
+        assert_eq!(count(&reasons), Some(EndReason::ALL.len()));
     }
 }

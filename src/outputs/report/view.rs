@@ -9,14 +9,14 @@ mod summary;
 use jiff::tz::TimeZone;
 use kiebitz_game::events::record::MoveRecord;
 use kiebitz_game::events::{Clock, CompletedBy, DecidedBy, Flag, GameResult, Players};
-use kiebitz_game::laws::{Edition, Language};
+use kiebitz_game::laws::{END_REASON, Edition, Language, word};
 use kiebitz_hardware::Timestamp;
 use shakmaty::san::SanPlus;
 use shakmaty::{Board, Color, Role};
 
 use super::model::{GameReport, IncidentReport, LocatedChange, TimeUsed, Withdrawn};
 use super::position::{en_passant_text, fen_before, is_en_passant, setup};
-use super::words::{Words, fill, say};
+use super::words::{Words, fill};
 pub(super) use crate::clock::shown as clock;
 use crate::clock::{taken, taken_seconds};
 use crate::outputs::shared::notation::{Letters, MateSign, Notation};
@@ -92,6 +92,11 @@ impl<'v> Renderer<'v> {
             words: Words::of(manner.language),
             manner,
         }
+    }
+
+    /// The reason of a result in words; unchanged if it is not one.
+    pub(super) fn end_reason<'w>(self, reason: &'w str) -> &'w str {
+        word(self.manner.language, END_REASON, reason)
     }
 
     pub(super) fn game(self, game: &'v GameReport) -> GameRenderer<'v> {
@@ -298,7 +303,7 @@ impl GameRenderer<'_> {
         let Some(reason) = record.reason else {
             return (None, words.no_result.to_owned());
         };
-        let mut parts = vec![say(words.endings, reason.as_str()).to_owned()];
+        let mut parts = vec![self.view.end_reason(reason.as_str()).to_owned()];
         parts.extend(record.by.map(|by| match (by, &self.game.decided_by) {
             (DecidedBy::Arbiter, Some(person)) if person != "arbiter" => {
                 format!("{} ({person})", words.by_arbiter)

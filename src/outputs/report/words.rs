@@ -189,8 +189,6 @@ pub(super) struct Words {
     pub(super) closings: &'static [Word],
     /// Why moves were withdrawn.
     pub(super) withdrawals: &'static [Word],
-    /// Why games ended.
-    pub(super) endings: &'static [Word],
     pub(super) actions: &'static [Word],
     /// The arguments of commands.
     pub(super) arguments: &'static [Word],
@@ -289,7 +287,7 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kiebitz_game::events::{Action, ClosedBy, CorrectionReason, EndReason, IncidentEnd};
+    use kiebitz_game::events::{Action, ClosedBy, CorrectionReason, IncidentEnd};
     use kiebitz_game::laws::Mode;
 
     use super::*;
@@ -310,7 +308,6 @@ mod tests {
             listed(words.closers, ClosedBy::ALL, ClosedBy::as_str);
             listed(words.closings, IncidentEnd::ALL, IncidentEnd::as_str);
             listed(words.withdrawals, CorrectionReason::ALL, CorrectionReason::as_str);
-            listed(words.endings, EndReason::ALL, EndReason::as_str);
             listed(words.actions, Action::ALL, Action::as_str);
         }
     }

@@ -1,8 +1,9 @@
 //! Times, move numbers and results as people write them.
 
 use jiff::tz::TimeZone;
+use kiebitz_game::events::GameResult;
 use kiebitz_game::events::record::GameRecord;
-use kiebitz_game::events::{EndReason, GameResult};
+use kiebitz_game::laws::{END_REASON, Language, word};
 use kiebitz_hardware::Timestamp;
 
 /// The start position of chess.
@@ -70,28 +71,7 @@ pub(super) fn result(record: &GameRecord) -> String {
     let Some(reason) = record.reason else {
         return "No result: the capture ends before the game does".to_owned();
     };
-    let reason = match reason {
-        EndReason::Checkmate => "checkmate",
-        EndReason::Stalemate => "stalemate",
-        EndReason::DeadPosition => "dead position",
-        EndReason::Fivefold => "fivefold repetition",
-        EndReason::SeventyFiveMoves => "75 moves without a capture or a pawn move",
-        EndReason::Kings => "the kings were put in the centre",
-        EndReason::ResultPiece => "a result piece was put on the board",
-        EndReason::Flag => "on time",
-        EndReason::Arbiter => "by the arbiter's decision",
-        EndReason::Resignation => "resignation",
-        EndReason::Agreement => "draw agreed",
-        EndReason::Claim => "draw claimed",
-        EndReason::Quickplay => "draw claimed with less than two minutes left",
-        EndReason::Conduct => "for a player's conduct",
-        EndReason::IllegalMoves => "illegal moves",
-        EndReason::Default => "a player did not arrive in time",
-        EndReason::Adjourned => "adjourned",
-        EndReason::Void => "the game does not count",
-        EndReason::Reset => "the pieces were set up again before a result was shown",
-        EndReason::Gap => "moves are missing and cannot be reconstructed",
-    };
+    let reason = word(Language::English, END_REASON, reason.as_str());
     let doubt = if record.confirmed || record.result == GameResult::Unknown {
         ""
     } else {

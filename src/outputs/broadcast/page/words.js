@@ -1,5 +1,7 @@
 // What the page says, in English and in German.
 
+import { REASONS } from "./reasons.js";
+
 const ENGLISH = {
   all: "All",
   playing: "Playing",
@@ -49,21 +51,7 @@ const ENGLISH = {
   took: "took",
   matches: "Matches",
   teamScore: "{0} {1} to {2} {3}",
-  reasons: {
-    checkmate: "checkmate",
-    stalemate: "stalemate",
-    dead_position: "dead position",
-    fivefold: "fivefold repetition",
-    seventy_five_moves: "75 moves",
-    resignation: "resignation",
-    agreement: "agreed",
-    flag: "time",
-    illegal_moves: "illegal moves",
-    claim: "claimed",
-    default: "forfeit",
-    void: "does not count",
-    adjourned: "adjourned",
-  },
+  reasons: REASONS.en,
 };
 
 const GERMAN = {
@@ -115,21 +103,7 @@ const GERMAN = {
   took: "für",
   matches: "Wettkämpfe",
   teamScore: "{0} {1} zu {2} {3}",
-  reasons: {
-    checkmate: "matt",
-    stalemate: "patt",
-    dead_position: "niemand kann mattsetzen",
-    fivefold: "fünfmalige Wiederholung",
-    seventy_five_moves: "75 Züge",
-    resignation: "aufgegeben",
-    agreement: "vereinbart",
-    flag: "Zeit",
-    illegal_moves: "regelwidrige Züge",
-    claim: "reklamiert",
-    default: "kampflos",
-    void: "zählt nicht",
-    adjourned: "vertagt",
-  },
+  reasons: REASONS.de,
 };
 
 /** Letters of the pieces, where they are not the English ones. */

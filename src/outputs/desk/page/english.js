@@ -2,7 +2,7 @@
 
 import { REVIEW } from "./english-review.js";
 import { SETUP } from "./english-setup.js";
-import { KINDS } from "./kinds.js";
+import { KINDS, REASONS } from "./catalogue.js";
 
 export const ENGLISH = {
   title: "Arbiter's desk",
@@ -283,28 +283,7 @@ export const ENGLISH = {
     "1/2-0": "½–0 (Black loses)",
     "0-1/2": "0–½ (White loses)",
   },
-  reasons: {
-    checkmate: "checkmate",
-    stalemate: "stalemate",
-    dead_position: "dead position",
-    fivefold: "fivefold repetition",
-    seventy_five_moves: "75 moves without capture or pawn move",
-    kings: "kings in the centre",
-    result_piece: "result piece",
-    reset: "pieces set up again",
-    gap: "moves are missing",
-    resignation: "resignation",
-    agreement: "draw agreed",
-    flag: "on time",
-    illegal_moves: "illegal moves",
-    claim: "draw claimed",
-    quickplay: "draw claimed in the last two minutes",
-    default: "did not arrive in time",
-    conduct: "conduct of a player",
-    arbiter: "arbiter's decision",
-    void: "does not count",
-    adjourned: "adjourned",
-  },
+  reasons: REASONS.en,
   claims: {
     threefold: "Same position three times",
     fifty_moves: "Fifty moves",

@@ -2,7 +2,7 @@
 
 import { REVIEW } from "./german-review.js";
 import { SETUP } from "./german-setup.js";
-import { KINDS } from "./kinds.js";
+import { KINDS, REASONS } from "./catalogue.js";
 
 export const GERMAN = {
   title: "Schiedsrichtertisch",
@@ -283,28 +283,7 @@ export const GERMAN = {
     "1/2-0": "½–0 (Schwarz verliert)",
     "0-1/2": "0–½ (Weiß verliert)",
   },
-  reasons: {
-    checkmate: "Matt",
-    stalemate: "Patt",
-    dead_position: "tote Stellung",
-    fivefold: "fünfmalige Stellungswiederholung",
-    seventy_five_moves: "75 Züge ohne Schlagzug und Bauernzug",
-    kings: "Könige in der Mitte",
-    result_piece: "Ergebnisfigur",
-    reset: "Figuren neu aufgestellt",
-    gap: "Züge fehlen",
-    resignation: "Aufgabe",
-    agreement: "Remis vereinbart",
-    flag: "Zeitüberschreitung",
-    illegal_moves: "regelwidrige Züge",
-    claim: "Remis auf Antrag",
-    quickplay: "Remis, in den letzten zwei Minuten beantragt",
-    default: "nicht rechtzeitig erschienen",
-    conduct: "Verhalten eines Spielers",
-    arbiter: "Entscheidung des Schiedsrichters",
-    void: "nicht gewertet",
-    adjourned: "vertagt (Hängepartie)",
-  },
+  reasons: REASONS.de,
   claims: {
     threefold: "Dreimal dieselbe Stellung",
     fifty_moves: "50 Züge",

@@ -84,7 +84,6 @@ fn both_languages_have_the_same_words() {
             words.closers,
             words.closings,
             words.withdrawals,
-            words.endings,
             words.actions,
             words.arguments,
             words.people,

@@ -27,7 +27,7 @@ impl Renderer<'_> {
         fields.sort_by_key(|(name, _)| place(name));
         let lines = fields.into_iter().map(|(name, value)| {
             let value = match (name.as_str(), value) {
-                ("reason", serde_json::Value::String(reason)) => say(self.words.endings, reason).to_owned(),
+                ("reason", serde_json::Value::String(reason)) => self.end_reason(reason).to_owned(),
                 ("kind" | "color" | "ruling", serde_json::Value::String(word)) => say(known, word).to_owned(),
                 (_, serde_json::Value::Object(facts)) => {
                     let facts = facts
@@ -83,7 +83,7 @@ impl Renderer<'_> {
                     if result == GameResult::Unknown && reason.is_none() {
                         return words.goes_on.to_owned();
                     }
-                    let why = reason.map(|reason| format!(": {}", say(words.endings, reason.as_str())));
+                    let why = reason.map(|reason| format!(": {}", self.end_reason(reason.as_str())));
                     fill(words.changed_result, &[("result", result.as_str())]) + &why.unwrap_or_default()
                 }));
                 lines.extend(players.as_ref().map(|players| {
