@@ -1,18 +1,23 @@
 //! What a new user meets: `kiebitz setup`, `kiebitz check-config`, what `kiebitz run` says at the start, and
 //! a configuration that is read again.
 
+use core::time::Duration;
 use std::fs::Permissions;
-use std::io::{BufRead, BufReader, Lines};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
 
 use kiebitz::config::{Config, PortMode};
 use kiebitz::journal::Journal;
+use kiebitz::system_time::LiveTime;
 use tempfile::TempDir;
 
 use crate::cli::kiebitz;
 use crate::doctor::{Plugged, board, run};
+use crate::eventually::PATIENCE;
 
 fn file(folder: &TempDir, name: &str, text: &str) -> PathBuf {
     let path = folder.path().join(name);
@@ -190,24 +195,9 @@ fn what_cannot_work_is_told_and_no_password() {
 
 /// The log of a daemon up to a line with this in it; then it is stopped.
 fn log_until(config: &Path, words: &str) -> Vec<String> {
-    let mut daemon = kiebitz(["run", "--config", shown(config)])
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut log = Vec::new();
-    for line in BufReader::new(daemon.stderr.take().unwrap()).lines() {
-        log.push(line.unwrap());
-        if log.last().is_some_and(|line| line.contains(words)) {
-            break;
-        }
-    }
-    daemon.kill().unwrap();
-    daemon.wait().unwrap();
-    assert!(
-        log.last().is_some_and(|line| line.contains(words)),
-        "{words}: {log:?}"
-    );
-    log
+    let mut daemon = Daemon::start(config);
+    daemon.wait_for(words);
+    std::mem::take(&mut daemon.seen)
 }
 
 #[test]
@@ -253,7 +243,10 @@ fn daemon_with_a_board_and_a_broker_says_nothing_of_what_is_missing() {
 /// A daemon and its log, killed when it is dropped.
 struct Daemon {
     child: Child,
-    log: Lines<BufReader<ChildStderr>>,
+    /// Lines that a thread of its own reads, so that a wait for one can end.
+    log: Receiver<String>,
+    /// Lines of the log so far.
+    seen: Vec<String>,
 }
 
 impl Daemon {
@@ -262,13 +255,31 @@ impl Daemon {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let log = BufReader::new(child.stderr.take().unwrap()).lines();
-        Self { child, log }
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let (sender, log) = channel();
+        thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Self {
+            child,
+            log,
+            seen: Vec::new(),
+        }
     }
 
+    /// The next line with these words. Panics with the log so far if the daemon ends first, or after `PATIENCE`.
     fn wait_for(&mut self, words: &str) -> String {
-        let mut lines = self.log.by_ref().map(Result::unwrap);
-        lines.find(|line| line.contains(words)).expect(words)
+        let time = LiveTime::start();
+        let end = time.now() + PATIENCE;
+        while time.now() < end {
+            match self.log.recv_timeout(Duration::from_secs(1)) {
+                Ok(line) => self.seen.push(line),
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if let Some(line) = self.seen.last().filter(|line| line.contains(words)) {
+                return line.clone();
+            }
+        }
+        panic!("{words:?} is not in the log:\n{}", self.seen.join("\n"));
     }
 
     fn hang_up(&self) {
