@@ -194,14 +194,17 @@ pub(crate) fn without_history(board: &Board, turn: Color) -> Option<State> {
     )
 }
 
+/// Whether a side has more pieces than it had before.
+pub(crate) fn is_another_game(board: &Board, before: &Board) -> bool {
+    let count = |board: &Board, color: Color| board.by_color(color).count();
+    let more = |color: Color| count(board, color) > count(before, color);
+    Color::ALL.into_iter().any(more)
+}
+
 /// The same for a game that was observed until `last`: a king or rook that has left its square since then has no right to
 /// castle. If a side has more pieces than it had then, another game has begun.
 pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<State> {
-    let count = |board: &Board, color: Color| board.by_color(color).count();
-    if Color::ALL
-        .into_iter()
-        .any(|color| count(board, color) > count(last.board(), color))
-    {
+    if is_another_game(board, last.board()) {
         return without_history(board, turn);
     }
     let rights = last
@@ -235,6 +238,21 @@ pub(crate) fn seems_turned(board: &Board) -> bool {
     let ((white, whites), (black, blacks)) = (pawns(Color::White), pawns(Color::Black));
     let apart = white * blacks > black * whites;
     apart && Color::ALL.into_iter().any(could_be)
+}
+
+/// Whether all that differs between two placements is a pawn that went towards its own side.
+pub(crate) fn went_back(before: &Board, board: &Board) -> bool {
+    let differs = difference(before, board);
+    let left = differs.without(board.occupied()).single_square();
+    let came = differs.without(before.occupied()).single_square();
+    let Some((from, to)) = left.zip(came).filter(|_| differs.count() == 2) else {
+        return false;
+    };
+    let pawn = before.piece_at(from).filter(|piece| piece.role == Role::Pawn);
+    let ahead = |color: Color| color.fold_wb(from.rank() < to.rank(), from.rank() > to.rank());
+    pawn.is_some_and(|pawn| {
+        board.piece_at(to) == Some(pawn) && from.file() == to.file() && !ahead(pawn.color)
+    })
 }
 
 fn position_of(board: &Board, turn: Color, castling_rights: Bitboard, mode: CastlingMode) -> Option<State> {
@@ -315,6 +333,23 @@ mod tests {
                 expected,
                 "{drawn:?}: {white} {black}"
             );
+        }
+    }
+
+    /// A step of a pawn tells which way its side plays.
+    #[test]
+    fn a_pawn_goes_back_if_the_board_is_turned() {
+        let placement = |fen: &str| fen.parse::<Board>().expect("a placement");
+        let before = placement("4k3/2p5/8/8/8/3P4/8/4K3");
+        for (after, back) in [
+            ("4k3/2p5/8/8/8/8/3P4/4K3", true),
+            ("4k3/2p5/8/8/3P4/8/8/4K3", false),
+            ("2p1k3/8/8/8/8/3P4/8/4K3", true),
+            ("4k3/8/8/2p5/8/3P4/8/4K3", false),
+            ("4k3/2p5/8/8/8/8/2P5/4K3", false),
+            ("4k3/2p5/8/8/8/3P4/4K3/8", false),
+        ] {
+            assert_eq!(went_back(&before, &placement(after)), back, "{after}");
         }
     }
 

@@ -397,7 +397,7 @@ impl Tracker {
         let (found, since) = memory::found(elements);
         self.sensors.set_all(at, &found);
         self.disturbed = false;
-        self.joining = None;
+        self.joining.clear();
         self.squares_changed(at);
         self.decide(at);
         since

@@ -1,30 +1,32 @@
 //! Joining play in the middle: from a placement for which no line of play is known.
 //!
-//! The next moves show whose turn it was. Two trees grow from the placement, one for each side to move, until one of
-//! them leads to what stands on the board and the other costs more by **unlikely** at least. The line counts once
+//! The next moves show whose turn it was. From every placement that has rested for **doubt**, or was met first, two trees
+//! grow, one for each side to move. The first placement from which one of them leads to what stands on the board is
+//! where play began, once
 //!
-//! - one move has led to the board and stood for **pause**, if the placement had stood for **doubt** without any
-//!   change. Otherwise several plies are needed, because a piece may have been in a hand, and the line must account for
-//!   everything that stood on the board meanwhile,
-//! - a dump has come since, because a report may be missing without a sign. Several plies seen one by one prove as
-//!   much.
+//! - the other side's tree costs more by **unlikely** at least. A piece that stood somewhere and does not belong to a
+//!   line costs as much,
+//! - and so does it that nothing was played: the squares that have changed. What else could have changed them is added:
+//!   hands, if the placement did not rest or if another line is followed, and reports that were lost without a sign, if
+//!   no dump has come since.
 //!
 //! Play is also joined while a line is followed, if that line leaves more squares unexplained than two moves do and
-//! either no move has been made or the clock runs: somebody has set up another position. That always takes several
-//! plies.
+//! either no move has been made or the clock runs: somebody has set up another position.
+//!
+//! A pawn that went towards its own side tells that the board was read the wrong way round.
 //!
 //! Between the loss of a line and the joining, moves are unknown, and the gap is reported as undecidable. A gap that no
 //! line leads over is given up **patience** after the last dump.
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::Color;
+use shakmaty::{Board, Color};
 
 use super::Tracker;
 use super::node::{NodeId, Played};
 use super::sensors::Sensors;
 use super::tree::Tree;
 use crate::events::{Recovery, SensorChange};
-use crate::model::{IN_HANDS, PASSING, PLIES_OF_PROOF, SEVERAL, TWO_MOVES};
+use crate::model::{A_FEW, Cost, IN_HANDS, PASSING, PLIES_OF_PROOF, TWO_MOVES};
 use crate::position::{State, Variant, start};
 
 /// A placement that play may go on from.
@@ -38,94 +40,93 @@ pub(super) struct Joining {
     timed: bool,
     /// Nothing moved for a while, before that or after it: no piece was in a hand.
     rested: bool,
-    /// Another line is followed, which would have to be given up.
-    against_line: bool,
+}
+
+/// The better of the two trees of a placement, which leads to what stands on the board.
+struct Explanation {
+    /// Its index.
+    at: usize,
+    /// How much more the other one costs.
+    apart: Cost,
+    /// How many pieces stood on the board meanwhile that do not belong to its line.
+    unaccounted: usize,
 }
 
 impl Joining {
-    /// The line by which the board came to what it shows: one move from a placement that had rested, which must have
-    /// `stood` then, or several from any other, for a piece may have been in a hand. `dumped`: a dump has come since.
-    fn proved(&mut self, sensors: &Sensors, stood: bool, dumped: bool) -> Option<Tree> {
-        let credible = self.credible();
-        let [(at, tree)] = credible[..] else { return None };
-        let first = self.first_known(tree, sensors)?;
-        // Reports can be lost without a sign; a dump shows it. Several plies, seen one by one, do not fit by accident.
-        let plies = tree.path(tree.best()).len();
-        let seen = plies >= SEVERAL && self.timed;
-        if plies < PLIES_OF_PROOF && !stood || !seen && !dumped {
+    /// What was played, if that leads to what stands on the board.
+    fn explains(&self, sensors: &Sensors) -> Option<Explanation> {
+        let cost = |(at, tree): (usize, &Tree)| {
+            let unaccounted = self.unaccounted(tree, sensors);
+            let cost = tree.costs().of(tree.best()) + unaccounted * tree.model().unlikely;
+            (cost, at, unaccounted)
+        };
+        let mut costs: Vec<_> = self.trees.iter().enumerate().map(cost).collect();
+        costs.sort_unstable();
+        let (least, at, unaccounted) = *costs.first()?;
+        let best = self.trees[at].node(self.trees[at].best());
+        let leads = best.shown && best.differs.is_empty() && best.unread.is_empty();
+        let apart = costs.get(1).map_or(Cost::MAX, |(other, ..)| other - least);
+        leads.then_some(Explanation {
+            at,
+            apart,
+            unaccounted,
+        })
+    }
+
+    /// The line by which the board came to what it shows, if enough speaks against everything else. `doubts`: what else may
+    /// have changed the squares.
+    fn proved(&self, sensors: &Sensors, doubts: Cost) -> Option<Tree> {
+        let Explanation {
+            at,
+            apart,
+            unaccounted,
+        } = self.explains(sensors)?;
+        let tree = &self.trees[at];
+        let (costs, best) = (tree.costs(), tree.best());
+        // Before the board was seen as a whole, a piece that was in a hand may not have stood where it does.
+        let first = if self.rested || unaccounted == 0 {
+            tree.root()
+        } else {
+            tree.path(best).into_iter().find(|id| tree.node(*id).exact)?
+        };
+        let by_accident = costs.of(first).saturating_sub(costs.of(best) + doubts);
+        if apart.min(by_accident) < tree.model().unlikely {
             return None;
         }
-        let mut tree = self.trees.swap_remove(at);
+        let mut tree = tree.clone();
         if first != tree.root() {
             tree.begin_after(first);
         }
         Some(tree)
     }
 
-    /// What is as credible as anything since. The side to move decides what a piece beside its square is: one that was taken,
-    /// or one that went there.
-    fn credible(&self) -> Vec<(usize, &Tree)> {
-        let cost = |tree: &Tree| tree.costs().of(tree.best());
-        let least = self.trees.iter().map(cost).min().unwrap_or(0);
-        let trees = self.trees.iter().enumerate();
-        trees
-            .filter(|(_, tree)| cost(tree) < least + tree.model().unlikely)
-            .collect()
-    }
-
-    /// The first placement of a line that leads to what the board shows that is known to have stood like this; `None` where
-    /// too little speaks for the line.
-    fn first_known(&self, tree: &Tree, sensors: &Sensors) -> Option<NodeId> {
-        let needed = if self.rested && !self.against_line {
-            1
-        } else {
-            SEVERAL
-        };
-        let (best, line) = (tree.node(tree.best()), tree.path(tree.best()));
-        if !best.shown || best.differs.any() || best.unread.any() {
-            return None;
+    /// Measures what may have been played against what the sensors show.
+    fn follow(&mut self, sensors: &Sensors, now: Timestamp) {
+        for tree in &mut self.trees {
+            tree.update(sensors, now);
         }
-        if self.rested || self.accounts_for_all(tree, &line, sensors) {
-            let seen = line.iter().filter(|id| !tree.node(**id).hidden);
-            return (seen.count() >= needed).then_some(tree.root());
+    }
+
+    /// The placement that play may go on from.
+    fn board(&self) -> &Board {
+        let tree = &self.trees[0];
+        tree.node(tree.root()).state.board()
+    }
+
+    /// How many pieces stood somewhere meanwhile, and were not just passing, that do not belong to the line.
+    fn unaccounted(&self, tree: &Tree, sensors: &Sensors) -> usize {
+        if !self.timed || sensors.has_forgotten_since(self.since) {
+            return 1;
         }
-        // Before it was seen as a whole, a piece that was in a hand may not have stood where it does.
-        let exact: Vec<NodeId> = line.into_iter().filter(|id| tree.node(*id).exact).collect();
-        exact.first().copied().filter(|_| exact.len() >= needed)
-    }
-
-    /// Neither side's moves lead to what the board shows: a piece was in a hand.
-    fn failed(&self) -> bool {
-        self.trees.iter().all(|tree| {
-            let best = tree.best();
-            let line = tree.path(best);
-            let never_exact = !self.rested && !line.iter().any(|id| tree.node(*id).exact);
-            let long = line.len() > if never_exact { 1 } else { SEVERAL };
-            tree.node(best).differs.count() > IN_HANDS || long
-        })
-    }
-
-    /// Whether all that is credible leads to what stands on the board, and leaves out nothing that stood there before.
-    fn explains(&self, sensors: &Sensors) -> bool {
-        self.credible().into_iter().all(|(_, tree)| {
-            let line = tree.path(tree.best());
-            let stands = tree.node(tree.best()).state.board() == sensors.board();
-            stands && (line.is_empty() || self.accounts_for_all(tree, &line, sensors))
-        })
-    }
-
-    /// Whether all pieces that stood on the board meanwhile, and were not just passing, belong to the line.
-    fn accounts_for_all(&self, tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
-        let belongs = |change: &SensorChange| {
-            let passed = |next: &SensorChange| next.when.at <= change.when.at + PASSING;
+        let line = tree.path(tree.best());
+        let is_strange = |change: &&SensorChange| {
+            let stood = |next: &SensorChange| next.when.at > change.when.at + PASSING;
             let has = |id: &NodeId| tree.node(*id).state.board().piece_at(change.square) == change.after;
-            change.after.is_none()
-                || sensors.next_change(change).is_some_and(passed)
-                || has(&tree.root())
-                || line.iter().any(has)
+            let belongs = has(&tree.root()) || line.iter().any(has);
+            change.after.is_some() && !belongs && sensors.next_change(change).is_some_and(stood)
         };
-        let known = self.timed && !sensors.has_forgotten_since(self.since);
-        known && !begins_on_its_way(tree, line, sensors) && sensors.changes_since(self.since).all(belongs)
+        let strange = sensors.changes_since(self.since).filter(is_strange).count();
+        strange + usize::from(!self.rested && begins_on_its_way(tree, &line, sensors))
     }
 }
 
@@ -138,10 +139,12 @@ fn begins_on_its_way(tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
         return false;
     };
     // When it came is not known where a dump shows it.
-    let told = |change: &&SensorChange| change.after.is_some() && !change.when.is_late();
-    let here = |change: &&SensorChange| Some(change.square) == m.from() && told(change);
-    let came = sensors.recent().rfind(here).map(|change| change.when.at);
-    came.is_some_and(|came| first.lifted_at <= came + tree.model().doubt)
+    let came = |change: &&SensorChange| {
+        let here = Some(change.square) == m.from() && change.after.is_some();
+        here && change.when.at < first.lifted_at && !change.when.is_late()
+    };
+    let came = sensors.recent().rfind(came);
+    came.is_some_and(|came| first.lifted_at <= came.when.at + tree.model().doubt)
 }
 
 impl Tracker {
@@ -150,61 +153,111 @@ impl Tracker {
     pub(super) fn join(&mut self, now: Timestamp) -> bool {
         let followed = self.line.is_some() && !self.is_lost();
         if followed && !self.may_play_elsewhere() {
-            self.joining = None;
+            self.joining.clear();
             return false;
         }
         if self.disturbed || !self.sensors.known() || self.recovering() {
             return false;
         }
-        if self.line.is_none() && start::seems_turned(self.sensors.board()) {
-            self.sensors.turn();
-            self.joining = None;
-            self.show_squares(now);
+        self.orient(now);
+        // A captured piece may come to stand first, on the square that its captor leaves.
+        if self.waits(now, self.quiet_since + self.model.pause) && !self.joining.is_empty() {
+            return false;
         }
         // Between two answers of a polled board, how long things stood is not known.
         let rested = !self.waits(now, self.quiet_since + self.model.doubt) && self.playback.is_none();
-        let wanted = match &mut self.joining {
-            None => rested || !followed,
-            Some(joining) if rested => {
-                let explains = joining.explains(&self.sensors);
-                joining.rested |= explains;
-                !explains
-            }
-            Some(joining) => joining.failed() && self.has_just_landed(),
-        };
-        // A captured piece may come to stand first, on the square that its captor leaves.
-        let stood = self.joining.is_some() && !self.waits(now, self.quiet_since + self.model.pause);
-        let joining = self.joining.as_mut();
-        let tree = joining.and_then(|joining| {
-            let dumped = self.polled.is_some() || self.sensors.dumped_at() > joining.since;
-            joining.proved(&self.sensors, stood, dumped)
+        let landed = self.has_just_landed();
+        let (sensors, board) = (&self.sensors, self.sensors.board());
+        let mut known = false;
+        self.joining.retain_mut(|joining| {
+            let unaccounted = joining.explains(sensors).map(|explained| explained.unaccounted);
+            joining.rested |= rested && unaccounted == Some(0);
+            known |= rested && (unaccounted == Some(0) || joining.board() == board);
+            joining.rested || unaccounted.is_some() || !landed
         });
-        if let Some(tree) = tree {
-            self.joining = None;
-            if followed {
-                self.leave_line();
-            }
+        if let Some(tree) = self.proved(followed) {
+            self.leave_line(tree.node(tree.root()).state.board());
             self.begin_with(now, Variant::FromPosition, tree);
             return true;
         }
-        if wanted {
-            let sides = Color::ALL.into_iter().filter_map(|turn| self.joined_at(turn));
-            let trees = sides.map(|state| Tree::new(self.model, state, 0, self.quiet_since));
-            self.joining = Some(Joining {
-                trees: trees.collect(),
-                since: now,
-                timed: self.polled.is_none() && self.playback.is_none(),
-                rested,
-                against_line: followed,
-            });
+        if !rested {
+            known = followed || !self.joining.is_empty();
+        }
+        if !known {
+            self.joining.retain(|joining| joining.rested);
+            self.join_from(now, &self.sensors.board().clone(), rested);
         }
         false
     }
 
-    /// Gives up the line that is followed, from its last ply on. Of a game in which nothing was played, no other one is a
-    /// continuation.
-    fn leave_line(&mut self) {
-        self.line.take_if(|line| line.tree.node(line.tree.tip()).ply == 0);
+    /// The line from the first placement that explains what stands on the board, if it is proved.
+    fn proved(&self, followed: bool) -> Option<Tree> {
+        let explains = |joining: &&Joining| joining.explains(&self.sensors).is_some();
+        let joining = self.joining.iter().find(explains)?;
+        let dumped = self.polled.is_some() || self.sensors.dumped_at() > joining.since;
+        // Hands, and a report that was lost.
+        let squares = usize::from(followed || !joining.rested) * IN_HANDS + usize::from(!dumped);
+        let known = dumped || joining.timed;
+        joining
+            .proved(&self.sensors, squares * self.model.unexplained)
+            .filter(|_| known)
+    }
+
+    /// Takes play to go on from a placement, perhaps.
+    fn join_from(&mut self, now: Timestamp, board: &Board, rested: bool) {
+        let sides = Color::ALL
+            .into_iter()
+            .filter_map(|turn| self.joined_at(board, turn));
+        let trees = sides.map(|state| Tree::new(self.model, state, 0, self.quiet_since));
+        let mut joining = Joining {
+            trees: trees.collect(),
+            since: now,
+            timed: self.polled.is_none() && self.playback.is_none(),
+            rested,
+        };
+        if joining.trees.is_empty() {
+            return;
+        }
+        joining.follow(&self.sensors, now);
+        self.joining.push(joining);
+        let too_many = self.joining.len().saturating_sub(A_FEW);
+        self.joining.drain(..too_many);
+    }
+
+    /// Without a line: turns the board if a pawn has gone backwards, or if the pawns seem to stand the wrong way round and
+    /// nothing was played.
+    fn orient(&mut self, now: Timestamp) {
+        if self.line.is_some() {
+            return;
+        }
+        let board = self.sensors.board();
+        let back = |joining: &&Joining| joining.rested && start::went_back(joining.board(), board);
+        let before = self
+            .joining
+            .iter()
+            .find(back)
+            .map(|joining| joining.board().clone());
+        let last = self.joining.last();
+        let plays = last.is_some_and(|joining| joining.trees.iter().any(|tree| tree.best() != tree.root()));
+        if before.is_none() && (plays || !start::seems_turned(board)) {
+            return;
+        }
+        self.sensors.turn();
+        self.joining.clear();
+        self.show_squares(now);
+        if let Some(mut before) = before {
+            before.rotate_180();
+            self.join_from(now, &before, true);
+        }
+    }
+
+    /// Gives up the line that is followed, from its last ply on, for play from another placement. That is no continuation if
+    /// nothing was played before, or if it has more pieces.
+    fn leave_line(&mut self, joined: &Board) {
+        self.line.take_if(|line| {
+            let tip = line.tree.node(line.tree.tip());
+            tip.ply == 0 || start::is_another_game(joined, tip.state.board())
+        });
         if let Some(line) = &self.line {
             self.lose_line(line.tree.node(line.tree.tip()).since);
         }
@@ -221,9 +274,8 @@ impl Tracker {
         plays && self.gap_since.is_none() && self.unexplained() > TWO_MOVES
     }
 
-    /// The position on the board, if it is this side's turn.
-    fn joined_at(&self, turn: Color) -> Option<State> {
-        let board = self.sensors.board();
+    /// The position of a placement, if it is this side's turn.
+    fn joined_at(&self, board: &Board, turn: Color) -> Option<State> {
         match &self.line {
             Some(line) => start::after_gap(board, turn, &line.tree.node(line.tree.tip()).state),
             None => start::without_history(board, turn),
@@ -247,10 +299,8 @@ impl Tracker {
 
     /// Measures what may have been played since against what the sensors now show.
     pub(super) fn follow_joining(&mut self, now: Timestamp) {
-        if let Some(joining) = &mut self.joining {
-            for tree in &mut joining.trees {
-                tree.update(&self.sensors, now);
-            }
+        for joining in &mut self.joining {
+            joining.follow(&self.sensors, now);
         }
     }
 
@@ -298,7 +348,6 @@ mod tests {
             since: now,
             timed: true,
             rested: false,
-            against_line: false,
         }
     }
 
@@ -313,11 +362,9 @@ mod tests {
             now = now + Duration::from_millis(400);
             let letter = letter.chars().next().expect("a letter");
             sensors.set_field(now, field(square), wire(letter));
-            for tree in &mut joining.trees {
-                tree.update(&sensors, now);
-            }
+            joining.follow(&sensors, now);
         }
-        let tree = joining.proved(&sensors, true, true)?;
+        let tree = joining.proved(&sensors, IN_HANDS * Model::FITTED.unexplained)?;
         Some(tree.node(tree.root()).state.board().to_string())
     }
 
@@ -330,7 +377,10 @@ mod tests {
         let exchange = "r2qk3/8/8/8/8/8/8/3QK3";
         let began = joined(exchange, "d1. a8. d8r e1. e2K e8. e7k e2. e3K");
         assert_eq!(began.as_deref(), Some(exchange));
-        assert_eq!(joined(START, "e2. e4P e7. e5p g1. f3N"), None);
+        // Another piece comes to the square that the first one left.
+        let began = joined(START, "d2. d4P e7. e6p b1. d2N h7. h6p");
+        assert_eq!(began.as_deref(), Some(START));
+        assert_eq!(joined(START, "e2. e4P e7. e5p"), None);
     }
 
     /// White's rook takes the bishop, which comes to lie on c5; or Black's bishop went there, and the rook followed it.
@@ -353,11 +403,11 @@ mod tests {
             let now = now + Duration::from_millis(millis);
             for (square, letter) in [("g3", '.'), ("h4", 'B')] {
                 sensors.set_field(now, field(square), wire(letter));
-                for tree in &mut joining.trees {
-                    tree.update(&sensors, now);
-                }
+                joining.follow(&sensors, now);
             }
-            joining.explains(&sensors)
+            joining
+                .explains(&sensors)
+                .is_some_and(|explained| explained.unaccounted == 0)
         };
         assert!(explains(2500));
         assert!(!explains(1400));

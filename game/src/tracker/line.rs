@@ -76,7 +76,7 @@ impl Tracker {
             Hearing::Away(unheard) => Some(unheard.heard_until),
             _ => None,
         };
-        self.joining = None;
+        self.joining.clear();
         self.hearing.trust();
     }
 

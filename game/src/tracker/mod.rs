@@ -134,8 +134,8 @@ pub(crate) struct Tracker {
     hearing: Hearing,
     /// Start of an open gap: from then on, any number of plies may have been played unobserved.
     gap_since: Option<Timestamp>,
-    /// A placement that play may go on from, while no line leads to the board.
-    joining: Option<Joining>,
+    /// The placements that play may go on from, oldest first, while no line leads to the board.
+    joining: Vec<Joining>,
     /// Recorded changes are being played back.
     playback: Option<Playback>,
     /// When the memory was requested; `None` once it has come.
@@ -241,7 +241,7 @@ impl Tracker {
         let known = self.sensors.known();
         let changed = self.sensors.set_all(now, dump);
         if changed {
-            self.joining = None;
+            self.joining.clear();
         }
         self.check_dump(now, known && !changed);
         changed

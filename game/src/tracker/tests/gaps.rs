@@ -142,16 +142,26 @@ fn a_game_goes_on_where_a_rook_was_captured_on_its_corner_by_a_rook() {
     world.has_announced("e4 Undecidable: goes on: h4 d5");
 }
 
-/// When the board was judged, a pawn was in a hand: moves were made before a placement could be known.
+/// When the board was judged, a pawn was in a hand: moves were made before a placement could be known. Where it had rested
+/// before, they are known.
 #[test]
 fn what_is_played_until_a_game_goes_on_is_not_known_either() {
-    let mut world = World::new(START);
-    world.shows("e2. e4P").wait(2000);
-    world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
-    world.wait(12_000).shows("h3.").wait(3000).shows("h4P");
-    world.wait(500).shows("d6. d5p").wait(3000).shows("g2. g3P");
-    world.wait(3000).dump();
-    world.has_announced("e4 Undecidable: Undecidable: goes on: g3");
+    let announced = |h3: &str| {
+        let mut world = World::new(START);
+        world.shows("e2. e4P").wait(2000);
+        let placement = "r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.?PPP.BPP.R.BQ.RK.";
+        world.misses(&placement.replace('?', h3));
+        world.wait(12_000);
+        if h3 == "P" {
+            world.shows("h3.");
+        }
+        world.wait(3000).shows("h4P");
+        world.wait(500).shows("d6. d5p").wait(3000).shows("g2. g3P");
+        world.wait(3000).dump();
+        world.announced.join(" ")
+    };
+    assert_eq!(announced("."), "e4 Undecidable: Undecidable: goes on: g3");
+    assert_eq!(announced("P"), "e4 Undecidable: goes on: h4 d5 g3");
 }
 
 /// What was played since the gap is not known, and so no plies are taken back to the start position.
