@@ -19,7 +19,7 @@ use super::Tracker;
 use super::finding::Finding;
 use super::node::{NodeId, Played, PlyStatus};
 use super::tree::Tree;
-use crate::events::{CorrectionReason, EndReason, Recovery};
+use crate::events::{CorrectionReason, EndReason, Recovery, SettledBy};
 use crate::model::{Cost, IN_HANDS};
 use crate::position::{State, Variant, outcome_of_kings, start};
 
@@ -279,6 +279,10 @@ impl Tracker {
         }
         if let (odds, Some(first)) = best {
             self.retract(now, first, CorrectionReason::SetUp, odds);
+        }
+        // What is not taken back was played, however soon after it the pieces were set up.
+        if let Some(tip) = self.tree().map(Tree::tip) {
+            self.confirm(now, tip, SettledBy::Shape);
         }
     }
 
