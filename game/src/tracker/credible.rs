@@ -82,24 +82,27 @@ impl Tree {
 
     /// What the squares cost that a reading leaves unexplained.
     fn unexplained(&self, node: &Node) -> Cost {
-        let mut laid_down = 0;
-        if !node.strangers.is_empty() {
-            // A captured piece may lie beside its square for some plies.
-            let plies = std::iter::successors(Some(node), |node| Some(self.node(node.parent?)));
-            let captures = |ply: &Node| Some((ply.captured?, ply.lifted_at));
-            let mut captured: Vec<_> = plies.take(SEVERAL).filter_map(captures).collect();
-            for (stranger, since) in &node.strangers {
-                let was_captured =
-                    |(piece, at): &(Piece, Timestamp)| piece == stranger && *since + ONE_SCAN_APART >= *at;
-                if let Some(at) = captured.iter().position(was_captured) {
-                    captured.swap_remove(at);
-                    laid_down += 1;
-                }
+        let model = self.model();
+        let plies = || std::iter::successors(Some(node), |node| Some(self.node(node.parent?))).take(SEVERAL);
+        // A captured piece may lie beside its square for some plies. It may be laid there before its captor is lifted.
+        let captures = |ply: &Node| Some((ply.captured?, self.node(ply.parent?).landed.at));
+        let mut captured: Vec<_> = plies().filter_map(captures).collect();
+        let mut cost = node.result.unwrap_or(0);
+        for (since, stranger) in &node.unexplained {
+            let known = *since + ONE_SCAN_APART;
+            let is_stranger = |(piece, at): &(Piece, Timestamp)| Some(*piece) == *stranger && known >= *at;
+            if let Some(at) = captured.iter().position(is_stranger) {
+                captured.swap_remove(at);
+                cost += model.odd;
+                continue;
             }
+            // A hand that is busy puts a piece down before play goes on.
+            let played_on = plies()
+                .filter(|ply| ply.parent.is_some() && ply.lifted_at > known)
+                .count();
+            cost += model.unexplained + played_on * model.unexplained / 2;
         }
-        node.result.unwrap_or(0)
-            + laid_down * self.model().odd
-            + (node.differs.count() - laid_down) * self.model().unexplained
+        cost
     }
 
     /// The most credible reading: the one that costs least. Ties go to the one that withdraws the fewest plies, then to
@@ -134,7 +137,7 @@ impl Tree {
         // How many announced plies each reading begins with; what it saves because it has some of the later ones after
         // other plies; and whether a suspicion on its way may count at all.
         let mut common = vec![0; self.nodes().len()];
-        let mut again = vec![0; self.nodes().len()];
+        let mut again = vec![Vec::new(); self.nodes().len()];
         let mut credible = vec![true; self.nodes().len()];
         let mut ranks = vec![None; self.nodes().len()];
         for (id, node) in self.nodes().iter().enumerate() {
@@ -143,8 +146,11 @@ impl Tree {
                 let told = plies.checked_sub(1).filter(|at| *at < announced.len());
                 let on_line = told.is_some_and(|at| announced[at] == id);
                 common[id] = if on_line { plies } else { common[parent] };
-                let same = told.filter(|at| !on_line && self.is_same_ply(announced[*at], id));
-                again[id] = again[parent] + same.map_or(0, |at| withdrawals[at] - withdrawals[at + 1]);
+                again[id] = again[parent].clone();
+                if !on_line {
+                    let same = |at: &usize| *at >= common[id] && self.is_same_ply(announced[*at], id);
+                    again[id].extend((0..announced.len()).filter(same));
+                }
                 // Where another ply was completed in its place, a reply does not speak for it.
                 let completed = told.is_some_and(|at| self.node(announced[at]).completed);
                 credible[id] = credible[parent] && !(completed && self.is_suspicion(id));
@@ -163,7 +169,9 @@ impl Tree {
                     let kept = plies.checked_sub(1).map_or(0, |at| costs.plies[announced[at]]);
                     announced.last().map_or(0, |last| costs.plies[*last]) - kept
                 });
-            let cost = costs.of(id) + taken_back + withdrawals[common[id]] - again[id];
+            let withdrawal = |at: &usize| withdrawals[*at] - withdrawals[*at + 1];
+            let again: Cost = again[id].iter().map(withdrawal).sum();
+            let cost = costs.of(id) + taken_back + withdrawals[common[id]] - again;
             ranks[id] = Some((cost, withdrawn));
         }
         ranks
@@ -182,7 +190,7 @@ impl Tree {
                     .is_some_and(|next| self.goes_on_from(announced[at], *next));
             // Where it stood for long, no hand was on its piece. What is no move may be put right later.
             let left = ply.stood >= model.patience && !ply.landed.recorded && regular;
-            let done = ply.completed || left;
+            let done = ply.pressed || left;
             let cost = match (ply.clear && done && !on_its_way, ply.ambiguous) {
                 (true, _) => model.unlikely,
                 // One ply fewer does not make another guess better.
@@ -225,7 +233,11 @@ impl Tree {
     fn is_same_ply(&self, told: NodeId, other: NodeId) -> bool {
         let (told, other) = (self.node(told), self.node(other));
         let stood = told.stable && told.unread.is_empty();
-        told.played == other.played && (!stood || told.state.board() == other.state.board())
+        let same = told.ply == other.ply
+            && told.played == other.played
+            && (!stood || told.state.board() == other.state.board());
+        let at_once = told.mover() == other.mover() && told.landed == other.landed && !told.landed.recorded;
+        same || (observed(told) && observed(other) && at_once)
     }
 
     /// Whether another reading is about as credible as `best`, with another ply in the place of `next`, where one of the

@@ -264,6 +264,9 @@ impl Tracker {
     /// Adds `plies` plies after `from` that were played unobserved, if exactly one line of that length leads to what stands
     /// on the board. Returns whether it does.
     fn unseen(&mut self, now: Timestamp, from: NodeId, plies: usize) -> bool {
+        if self.gap_since.is_none() && self.hearing.is_sure() {
+            return false;
+        }
         let Some(node) = self.tree().map(|tree| tree.node(from)) else {
             return false;
         };

@@ -77,7 +77,8 @@ impl Tracker {
             if self.is_jolted() && !self.give_up_jolt(now) {
                 break;
             }
-            let concluded = self.give_up_gap(now)
+            let concluded = self.reopen(now)
+                || self.give_up_gap(now)
                 || self.join(now)
                 || self.find_result(now)
                 || self.suspect_irregular(now)

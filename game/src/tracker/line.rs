@@ -37,6 +37,8 @@ pub(super) struct LineOfPlay {
     /// How many searches for unobserved plies the quiet board has had; see [`examine`](Tracker::examine). More than there are:
     /// one has explained it, and what comes next may contradict that.
     pub(super) examined: usize,
+    /// What the board showed since then has been read again; see [`reopen`](Tracker::reopen).
+    pub(super) reopened: Timestamp,
 }
 
 /// A press of the clock.
@@ -61,6 +63,7 @@ impl LineOfPlay {
             doubt: None,
             checkpoint: None,
             examined: 0,
+            reopened: Timestamp::default(),
         };
         line.announcements.announced = line.plies();
         line

@@ -83,6 +83,7 @@ mod node;
 mod patience;
 mod playback;
 mod press;
+mod reopen;
 mod resume;
 mod rewind;
 mod sensors;
@@ -219,9 +220,12 @@ impl Tracker {
         if self.is_late(now, update) {
             return false;
         }
+        let repeats = self.sensors.fields()[update.field.index()] == update.contents;
         let changed = self.sensors.set_field(now, update.field, update.contents);
-        if !changed {
+        if repeats {
             self.field_repeated(now, update.field);
+        } else if !changed && self.sensors.has_untaken() && self.hearing.unheard().is_none() {
+            self.show_squares(now);
         }
         changed
     }

@@ -12,7 +12,7 @@ use shakmaty::{Bitboard, Board, Color, Move, Piece, Role, Square};
 use super::made::Timing;
 use super::sensors::Sensors;
 use crate::events::{SensorChange, Since};
-use crate::model::{Cost, Model};
+use crate::model::{Cost, Model, PASSING};
 use crate::position::{Footprint, PossibleMove, State, outcome_of_kings};
 
 /// Index of a node in its tree.
@@ -42,8 +42,8 @@ pub(crate) struct Node {
     pub(crate) differs: Bitboard,
     /// What it costs that both kings stand in the centre, where this state does not have them.
     pub(super) result: Option<Cost>,
-    /// The pieces that the sensors show where this state has none, and since when.
-    pub(super) strangers: Vec<(Piece, Timestamp)>,
+    /// For each square that differs: since when it has shown what it does, and the piece on it if this state has none there.
+    pub(super) unexplained: Vec<(Timestamp, Option<Piece>)>,
     pub(crate) standing: PlyStatus,
     /// The longest time for which its squares showed it without a break.
     pub(crate) stood: Duration,
@@ -53,6 +53,8 @@ pub(crate) struct Node {
     pub(super) stray: Cost,
     /// Squares that show nothing, whatever this state has there.
     pub(super) unread: Bitboard,
+    /// Those of them that have read their piece for a moment.
+    pub(super) witnessed: Bitboard,
     /// The piece that was captured.
     pub(super) captured: Option<Piece>,
     /// The whole board has shown exactly this state at some time.
@@ -67,6 +69,8 @@ pub(crate) struct Node {
     pub(super) closed: bool,
     /// Whether the ply is completed in the sense of the Laws.
     pub(crate) completed: bool,
+    /// Whether its player has pressed the clock after it.
+    pub(super) pressed: bool,
     /// An irregular move that a press speaks for. Without that it is a suspicion until it has a reply.
     pub(crate) backed: bool,
     /// Told although others were as credible.
@@ -144,19 +148,23 @@ impl Node {
 
     /// Compares the state with what the sensors show now.
     pub(super) fn measure(&mut self, sensors: &Sensors, now: Timestamp, model: &Model) {
-        self.look_at_unread(sensors);
+        self.look_at_unread(sensors, now);
         let kings = put_in_the_centre(self.state.board(), sensors.board());
         self.result = kings
             .any()
             .then(|| cost_of_result(self.state.board(), self.landed.at, kings, sensors, model));
         let silent = self.unread.without(sensors.board().occupied());
         self.differs = sensors.differing(self.state.board()).without(silent | kings);
-        let nothing = self.differs.without(self.state.board().occupied());
-        self.strangers.clear();
-        let strangers = nothing
-            .into_iter()
-            .filter_map(|square| Some((sensors.board().piece_at(square)?, sensors.changed_at(square))));
-        self.strangers.extend(strangers);
+        let empty = !self.state.board().occupied();
+        let unexplained = self.differs.into_iter().map(|square| {
+            let stranger = sensors
+                .board()
+                .piece_at(square)
+                .filter(|_| empty.contains(square));
+            (sensors.changed_at(square), stranger)
+        });
+        self.unexplained.clear();
+        self.unexplained.extend(unexplained);
         let unmet = self.footprint.map(|footprint| footprint.unmet(sensors.board()));
         let met = unmet.is_none_or(|unmet| unmet.without(silent).is_empty());
         if self.shown {
@@ -179,6 +187,17 @@ impl Node {
         self.shown = met;
     }
 
+    /// Whether another piece has stood on the square of its ply since.
+    pub(super) fn was_captured(&self, sensors: &Sensors) -> bool {
+        let Played::Move(m) = self.played else {
+            return false;
+        };
+        let taken = |change: &SensorChange| {
+            change.square == m.to() && change.after.is_some_and(|piece| piece.color != self.mover())
+        };
+        sensors.changes_since(self.landed.at).any(taken)
+    }
+
     /// When its piece came to stand again where it came from, if it does.
     fn went_back(&self, sensors: &Sensors) -> Option<Timestamp> {
         let Played::Move(m) = self.played else { return None };
@@ -187,14 +206,20 @@ impl Node {
         stands.then(|| sensors.changed_at(from))
     }
 
-    /// A square that shows its piece after all is read.
-    fn look_at_unread(&mut self, sensors: &Sensors) {
+    /// A square that reads its piece after all is weak, or a hand has pushed the piece home: then it goes on reading it.
+    fn look_at_unread(&mut self, sensors: &Sensors, now: Timestamp) {
         for square in self.unread {
             let shown = sensors.board().piece_at(square);
             if shown.is_none() || shown != self.state.board().piece_at(square) {
                 continue;
             }
-            self.unread.discard(square);
+            if now > sensors.changed_at(square) + PASSING {
+                self.unread.discard(square);
+            }
+            if self.witnessed.contains(square) {
+                continue;
+            }
+            self.witnessed.add(square);
             // What stood until now was not read as a whole.
             self.stable = false;
             let own = self

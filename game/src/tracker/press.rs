@@ -76,6 +76,10 @@ impl Tracker {
         };
         // Whose turn it is rules lines out: see turn_fits().
         self.note_examined(0);
+        self.sensors.pressed(now, color);
+        if let Some(line) = &mut self.line {
+            line.tree.update(&self.sensors, now);
+        }
         self.credit_press(now, color, elapsed);
     }
 
@@ -140,6 +144,11 @@ impl Tracker {
         let Some(line) = &mut self.line else { return };
         line.pressed[color] = Some(press);
         while let Some(suspected) = line.tree.suspected(color) {
+            // If the opponent has pressed since, this press is for another ply.
+            let stood = line.tree.node(suspected).landed.at + self.model.doubt;
+            if self.sensors.has_pressed_since(stood, !color) {
+                break;
+            }
             line.tree.node_mut(suspected).backed = true;
         }
     }
@@ -174,6 +183,7 @@ impl Tracker {
         let Some(line) = &mut self.line else { return };
         let node = line.tree.node_mut(id);
         node.completed = true;
+        node.pressed |= by == CompletedBy::Press;
         let ply = node.ply;
         // The squares are read one after another: within a scan of the press they may still change.
         let stood = now >= node.since + ONE_SCAN_APART && !self.may_miss_reports();

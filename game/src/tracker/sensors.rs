@@ -10,11 +10,11 @@ use std::collections::VecDeque;
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Contents, Dump, Element, Field, Piece as WirePiece};
-use shakmaty::{Bitboard, Board, Color, KnownOutcome, Square};
+use shakmaty::{Bitboard, Board, Color, KnownOutcome, Piece, Square};
 
 use crate::clock::Side;
 use crate::events::{SensorChange, Since};
-use crate::model::{MAX_RECENT, MAX_REPORTS};
+use crate::model::{A_FEW, MAX_RECENT, MAX_REPORTS, Model, PASSING, REMEMBERED_PLIES};
 use crate::position::difference;
 use crate::position::fields::{chess_piece, field_of, square_of, wire_piece};
 use crate::tracker::memory;
@@ -33,10 +33,14 @@ pub(crate) struct Sensors {
     dumped_at: Timestamp,
     /// The last changes, oldest first.
     recent: VecDeque<SensorChange>,
+    /// The last presses of the clock, oldest first.
+    presses: VecDeque<(Timestamp, Color)>,
     /// The last field updates, oldest first.
     reports: VecDeque<(Field, Contents)>,
-    /// How many of the recent changes have not been taken by [`take_changes`](Self::take_changes).
-    fresh: usize,
+    /// What was reported since the last [`take_changes`](Self::take_changes), oldest first.
+    fresh: Vec<SensorChange>,
+    /// How steadily each square reads its piece.
+    readings: [Readings; 64],
     /// Squares whose pieces are not read, and taken to stand there all the same.
     unseen: Bitboard,
     /// Whether White sits with the connector on the right.
@@ -54,8 +58,10 @@ impl Default for Sensors {
             changed: [Since::default(); 64],
             dumped_at: Timestamp::default(),
             recent: VecDeque::with_capacity(MAX_RECENT),
+            presses: VecDeque::new(),
             reports: VecDeque::new(),
-            fresh: 0,
+            fresh: Vec::new(),
+            readings: [Readings::default(); 64],
             unseen: Bitboard::EMPTY,
             turned: false,
             known: false,
@@ -134,6 +140,76 @@ impl Sensors {
         field.is_some_and(|field| self.set_field(change.when, field, contents))
     }
 
+    /// What the sensors showed at that time, as far as the recent changes tell.
+    pub(crate) fn as_of(&self, at: Timestamp) -> Self {
+        let known = self.recent.partition_point(|change| change.when.at <= at);
+        let (told, later): (Vec<_>, Vec<_>) =
+            self.recent.iter().enumerate().partition(|(nth, _)| *nth < known);
+        let mut past = Self {
+            recent: told.into_iter().map(|(_, change)| *change).collect(),
+            changed: [Since::default(); 64],
+            fresh: Vec::new(),
+            reports: VecDeque::new(),
+            presses: self
+                .presses
+                .iter()
+                .copied()
+                .filter(|(pressed, _)| *pressed <= at)
+                .collect(),
+            ..self.clone()
+        };
+        for (_, change) in later.into_iter().rev() {
+            set_piece(&mut past.board, change.square, change.before);
+            past.unseen.discard(change.square);
+            if let Some(field) = field_of(change.square, past.turned) {
+                past.fields[field.index()] = change.before.and_then(wire_piece);
+            }
+        }
+        for change in &past.recent {
+            past.changed[usize::from(change.square)] = change.when;
+        }
+        past
+    }
+
+    /// Since when the sensors last showed exactly this placement, in the time that the recent changes tell of.
+    pub(crate) fn showed(&self, placement: &Board) -> Option<Timestamp> {
+        let mut board = self.board.clone();
+        let mut changes = self.recent.iter().rev().peekable();
+        loop {
+            let at = changes.peek().map(|change| change.when.at);
+            if board == *placement {
+                return at;
+            }
+            let at = at?;
+            while let Some(change) = changes.next_if(|change| change.when.at == at) {
+                set_piece(&mut board, change.square, change.before);
+            }
+        }
+    }
+
+    /// Takes note that a player has pressed the clock.
+    pub(crate) fn pressed(&mut self, at: Timestamp, color: Color) {
+        if self.presses.len() == REMEMBERED_PLIES {
+            self.presses.pop_front();
+        }
+        self.presses.push_back((at, color));
+    }
+
+    /// Takes over the presses that other sensors know of up to then.
+    pub(crate) fn take_presses(&mut self, other: &Self, until: Timestamp) {
+        self.presses = other
+            .presses
+            .iter()
+            .copied()
+            .filter(|(at, _)| *at <= until)
+            .collect();
+    }
+
+    /// Whether a player has pressed the clock since then.
+    pub(crate) fn has_pressed_since(&self, since: Timestamp, color: Color) -> bool {
+        self.presses.iter().any(|(at, by)| *by == color && *at >= since)
+    }
+
     /// Whether there were more changes after `since` than are kept.
     pub(crate) fn has_forgotten_since(&self, since: Timestamp) -> bool {
         self.has_forgotten() && self.recent.front().is_some_and(|first| first.when.at > since)
@@ -185,10 +261,14 @@ impl Sensors {
         memory::missed(elements, &self.fields, &reports, halted, cleared)
     }
 
-    /// The changes since the last call, oldest first, as far as they are kept.
+    /// What was reported since the last call, oldest first, with what weak squares did not read.
     pub(crate) fn take_changes(&mut self) -> Vec<SensorChange> {
-        let from = self.recent.len().saturating_sub(core::mem::take(&mut self.fresh));
-        self.recent.range(from..).copied().collect()
+        core::mem::take(&mut self.fresh)
+    }
+
+    /// Whether a weak square has reported something since [`take_changes`](Self::take_changes).
+    pub(crate) fn has_untaken(&self) -> bool {
+        !self.fresh.is_empty()
     }
 
     /// The changes after `since`, oldest first.
@@ -284,6 +364,7 @@ impl Sensors {
             *result_piece = result_piece.rotate_180();
         }
         self.changed.reverse();
+        self.readings.reverse();
         for change in &mut self.recent {
             change.square = change.square.rotate_180();
         }
@@ -297,6 +378,9 @@ impl Sensors {
             Some(WirePiece::BlackWinsToken) => (None, Some(2)),
             Some(piece) => (chess_piece(piece), None),
         };
+        if self.is_read_weakly(when, square, piece) {
+            return false;
+        }
         let had = self
             .result_pieces
             .iter()
@@ -313,22 +397,127 @@ impl Sensors {
             squares.set(square, result_piece == Some(kind));
         }
         let before = self.board.piece_at(square);
-        match piece {
-            Some(piece) => self.board.set_piece_at(square, piece),
-            None => self.board.discard_piece_at(square),
-        }
+        set_piece(&mut self.board, square, piece);
         self.changed[usize::from(square)] = when;
         if self.recent.len() == MAX_RECENT {
             self.recent.pop_front();
         }
-        self.recent.push_back(SensorChange {
+        let change = SensorChange {
             when,
             square,
             before,
             after: piece,
-        });
-        self.fresh = (self.fresh + 1).min(MAX_RECENT);
+        };
+        self.recent.push_back(change);
+        self.note_fresh(change);
+        if let Some(piece) = piece {
+            self.leave_weak_square(when, square, piece);
+        }
         true
+    }
+
+    fn note_fresh(&mut self, change: SensorChange) {
+        if self.fresh.len() < MAX_RECENT {
+            self.fresh.push(change);
+        }
+    }
+
+    /// Takes note of a reading. Returns whether the square shows the same as before, because it is weak: it reads its piece
+    /// only now and then.
+    fn is_read_weakly(&mut self, when: Since, square: Square, piece: Option<Piece>) -> bool {
+        let shown = self.board.piece_at(square);
+        let own = &mut self.readings[usize::from(square)];
+        if when.recorded || when.is_late() || self.unseen.contains(square) {
+            return own.is_weak() && piece.is_none() && own.piece == shown && shown.is_some();
+        }
+        let read = own.read;
+        if read == piece {
+            return own.is_weak()
+                && shown.is_some()
+                && shown == own.piece
+                && piece.is_none_or(|piece| Some(piece) == shown);
+        }
+        let of = piece.or(read);
+        if of != own.piece || (piece.is_some() && read.is_some()) {
+            *own = Readings {
+                piece: of,
+                ..Readings::default()
+            };
+        }
+        let lasted = when.at.saturating_duration_since(own.at);
+        if lasted <= PASSING {
+            own.short += 1;
+        } else if lasted > Model::FITTED.patience && !own.is_weak() {
+            own.short = 0;
+        }
+        (own.read, own.at) = (piece, when.at);
+        let count = count_of(&self.board, of) + usize::from(shown != of);
+        // A piece that is drawn is read on two squares for a moment.
+        if own.short == 0 || count < own.count {
+            own.count = count;
+        }
+        // If there are more of its kind now, it has left, and another square reads it.
+        let believed = own.is_weak() && shown.is_some() && shown == own.piece && count <= own.count;
+        if believed {
+            self.note_fresh(SensorChange {
+                when,
+                square,
+                before: read,
+                after: piece,
+            });
+        }
+        believed
+    }
+
+    /// A piece that comes to stand elsewhere has left a weak square that does not read it, if there are more of its kind now.
+    fn leave_weak_square(&mut self, when: Since, to: Square, piece: Piece) {
+        let count = count_of(&self.board, Some(piece));
+        let left = Square::ALL.into_iter().find(|square| {
+            let own = &self.readings[usize::from(*square)];
+            *square != to
+                && own.is_weak()
+                && own.read.is_none()
+                && own.piece == Some(piece)
+                && self.board.piece_at(*square) == Some(piece)
+                && !self.unseen.contains(*square)
+                && count > own.count
+        });
+        if let Some(square) = left {
+            self.readings[usize::from(square)] = Readings::default();
+            self.set(when, square, None);
+        }
+    }
+}
+
+/// How steadily a square reads its piece.
+#[derive(Debug, Clone, Copy, Default)]
+struct Readings {
+    /// The piece that it reads at times.
+    piece: Option<Piece>,
+    /// What it read last, and since when.
+    read: Option<Piece>,
+    at: Timestamp,
+    /// How often it read the piece, or nothing, for no longer than a hand passes.
+    short: usize,
+    /// How many pieces of its kind the board showed with it.
+    count: usize,
+}
+
+impl Readings {
+    /// Whether it reads its piece only now and then. No hand lifts a piece so often.
+    const fn is_weak(&self) -> bool {
+        self.short >= A_FEW
+    }
+}
+
+fn count_of(board: &Board, piece: Option<Piece>) -> usize {
+    piece.map_or(0, |piece| board.by_piece(piece).count())
+}
+
+fn set_piece(board: &mut Board, square: Square, piece: Option<Piece>) {
+    match piece {
+        Some(piece) => board.set_piece_at(square, piece),
+        None => board.discard_piece_at(square),
     }
 }
 

@@ -157,8 +157,8 @@ impl Tree {
             node.measure(sensors, now, self.model);
             // Its piece may have stood elsewhere since it was first shown there. Where its square does not read it, nothing
             // tells when that was.
-            let unread = !followed && node.is_unread();
-            if node.shown && (!shown || unread) {
+            let again = !shown && !node.was_captured(sensors);
+            if node.shown && (again || (!followed && node.is_unread())) {
                 node.stray = node.stray.max(stray(node, sensors, now, self.model));
             }
         }
@@ -216,6 +216,10 @@ impl Tree {
         let legal = |node: &Node| matches!(node.played, Played::Move(_));
         let certain = |node: &Node| node.standing == PlyStatus::Confirmed && node.stable && legal(node);
         let tip = self.tip();
+        // While squares are unexplained, it is not certain.
+        if self.nodes[tip].differs.any() {
+            return;
+        }
         let left = |id: NodeId| id != tip || self.nodes[id].completed;
         for id in self.path(tip) {
             let Some(parent) = self.nodes[id].parent.filter(|parent| !self.nodes[*parent].closed) else {
@@ -267,6 +271,7 @@ impl Tree {
         let mut node = Node::new(Some(parent), self.nodes[parent].ply + 1, played, state, now);
         node.footprint = footprint;
         node.unread = self.still_unread(parent, sensors);
+        node.witnessed = self.nodes[parent].witnessed & node.unread;
         node.landed = Since::between(self.nodes[parent].landed.from, now);
         if let Some(footprint) = &footprint {
             let made = Timing::of(&self.nodes[parent], footprint, sensors, now);
@@ -289,7 +294,9 @@ impl Tree {
     /// The squares of a node that show nothing, without those that have shown something since its ply stood.
     fn still_unread(&self, id: NodeId, sensors: &Sensors) -> Bitboard {
         let node = &self.nodes[id];
-        let nothing = |square: &Square| sensors.changed_at(*square) <= node.since;
+        let weak =
+            |square: Square| node.witnessed.contains(square) && sensors.board().piece_at(square).is_none();
+        let nothing = |square: &Square| sensors.changed_at(*square) <= node.since || weak(*square);
         node.unread.into_iter().filter(nothing).collect()
     }
 
@@ -324,6 +331,7 @@ impl Tree {
             let node = &mut self.nodes[other];
             node.standing = PlyStatus::Candidate;
             node.completed = false;
+            node.pressed = false;
         }
     }
 

@@ -29,13 +29,27 @@ impl Tree {
             return;
         }
         let missing = |candidate: &PossibleMove| {
-            let since = missing_since(node, candidate, sensors);
-            node.unread.is_empty() && since.is_some_and(|since| now >= since + self.model().doubt)
+            let since = missing_since(node, candidate, sensors).filter(|_| node.unread.is_empty());
+            since.is_some_and(|since| now >= since + self.model().doubt)
+        };
+        let mover = node.state.turn();
+        // One piece of castling has come, and its player has pressed: the other one is in no hand any more.
+        let pressed = |candidate: &PossibleMove| {
+            let from = candidate
+                .m
+                .from()
+                .filter(|_| candidate.m.is_castle() && node.unread.is_empty());
+            let arrives = |(square, piece): &(Square, Option<Piece>)| {
+                piece.is_some() && sensors.board().piece_at(*square) == *piece
+            };
+            candidate.footprint.iter().any(|part| arrives(&part))
+                && from.is_some_and(|from| sensors.has_pressed_since(sensors.changed_at(from), mover))
         };
         let unread = |candidate: &PossibleMove| {
             let square = unread_square(&candidate.footprint, sensors)?;
             let replied = || answered(&node.state.after(candidate.m), square, sensors, true);
-            let went = node.unread.contains(square) || (missing(candidate) && replied());
+            let went =
+                node.unread.contains(square) || pressed(candidate) || (missing(candidate) && replied());
             went.then_some((*candidate, square))
         };
         let grown: Vec<_> = node.possible_moves.iter().filter_map(unread).collect();

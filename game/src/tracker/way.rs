@@ -62,17 +62,14 @@ pub(super) fn stray(node: &Node, sensors: &Sensors, now: Timestamp, model: &Mode
             let mut meanwhile = sensors
                 .changes_since(shown.when.at)
                 .take_while(|change| change.when.at < left);
-            if !on_its_way.contains(shown.square) {
-                if left > shown.when.at + ONE_SCAN_APART {
-                    model.unlikely
-                } else {
-                    model.odd
-                }
-            } else if left > shown.when.at + PASSING && meanwhile.any(replies) {
-                model.odd
-            } else {
-                0
-            }
+            let lasted = left.saturating_duration_since(shown.when.at);
+            let replied = lasted > PASSING && meanwhile.any(replies);
+            let off = !on_its_way.contains(shown.square);
+            // Where it stood for so long, it was played.
+            let stood = replied && lasted > model.doubt || off && lasted > model.put_right;
+            let rested = off && lasted > ONE_SCAN_APART;
+            usize::from(off || replied) * if rested { model.unlikely } else { model.odd }
+                + usize::from(stood) * model.unlikely
         })
         .max()
         .unwrap_or(0)

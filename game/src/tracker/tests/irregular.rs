@@ -196,7 +196,7 @@ fn a_piece_pushed_aside_after_the_press_leaves_the_move_as_it_was() {
     world.has_announced("Nf3 e5 e4");
 }
 
-/// Art. 4.7, 6.2.1: a piece that has rested for seconds may not have left the hand; only the press or the reply is the end.
+/// Art. 4.7, 6.2.1: a piece that has rested for seconds may not have left the hand.
 #[test]
 fn a_piece_that_has_rested_for_seconds_may_go_on() {
     let mut world = World::new(START);
@@ -205,8 +205,8 @@ fn a_piece_that_has_rested_for_seconds_may_go_on() {
     world.clock(false, true).wait(800);
     world.shows("e7. e5p").wait(4500).shows("e5. e6p").wait(2500);
     world.clock(true, true).wait(800);
-    // The press has come: what goes on now is another matter.
+    // After the press, too, the board shows what was played.
     world.shows("e6. e5p").wait(2500).shows("e5. e6p").wait(1000);
     world.shows("d2. d4P").wait(500).clock(false, true);
-    world.has_announced("Nf3 no, Nh3 e5 no, e6 d4");
+    world.has_announced("Nf3 no, Nh3 e5 no, e6 no, e5 no, e6 d4");
 }

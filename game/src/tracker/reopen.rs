@@ -1,0 +1,174 @@
+//! Opens plies again that were taken for certain.
+//!
+//! Plies are dropped from the tree once they are confirmed, so that it stays small. That is no decision: if the line
+//! leaves squares unexplained, the tracker goes back to an earlier position that the board has shown, and reads again
+//! all that was observed since, with every candidate line that it allows. The plies that were announced are candidates
+//! among the others there; what it costs to withdraw them is all that favours them.
+
+use kiebitz_hardware::Timestamp;
+use shakmaty::Bitboard;
+
+use super::Tracker;
+use super::line::LineOfPlay;
+use super::node::{Node, NodeId, Played, PlyStatus};
+use super::sensors::Sensors;
+use super::tree::Tree;
+use crate::model::{REMEMBERED_PLIES, TWO_MOVES};
+use crate::position::State;
+
+impl Tracker {
+    /// Opens plies again if the line leaves squares unexplained and another line of the last plies explains them better.
+    /// Returns whether it does.
+    pub(super) fn reopen(&mut self, now: Timestamp) -> bool {
+        if self.disturbed || self.gap_since.is_some() || self.is_lost() || self.playback.is_some() {
+            return false;
+        }
+        let Some(line) = self
+            .line
+            .as_ref()
+            .filter(|line| !line.awaited && line.doubt.is_none())
+        else {
+            return false;
+        };
+        let best = line.tree.node(line.tree.best());
+        let unexplained = best.differs;
+        if unexplained.is_empty() || unexplained.count() > 2 * TWO_MOVES || line.reopened == self.quiet_since
+        {
+            return false;
+        }
+        // A missing piece is most likely in a hand; one that stands elsewhere has been put there.
+        let stands = (unexplained & self.sensors.board().occupied()).any();
+        let due = self.quiet_since
+            + if stands {
+                self.model.pause
+            } else {
+                self.model.doubt
+            };
+        if self.waits(now, due) {
+            return false;
+        }
+        let quiet_since = self.quiet_since;
+        let reopened = self
+            .line
+            .as_ref()
+            .and_then(|line| line.read_again(&self.sensors, unexplained, now));
+        let Some(line) = &mut self.line else { return false };
+        line.reopened = quiet_since;
+        let Some((passed, tree)) = reopened else {
+            return false;
+        };
+        line.passed.truncate(passed);
+        line.tree = tree;
+        true
+    }
+}
+
+impl LineOfPlay {
+    /// What was observed since an earlier position, read again: how many states were passed before it, and its tree.
+    /// `None` if no line in it is better than those of the present tree.
+    fn read_again(&self, sensors: &Sensors, unexplained: Bitboard, now: Timestamp) -> Option<(usize, Tree)> {
+        let tree = &self.tree;
+        let root = &tree.node(tree.root()).state;
+        let announced = tree.path(tree.tip());
+        let told = announced.iter().map(|id| &tree.node(*id).state);
+        let states: Vec<&State> = self.passed.iter().chain([root]).chain(told).collect();
+        let oldest = states.len().saturating_sub(REMEMBERED_PLIES + 1);
+        let (at, since) =
+            (oldest..states.len()).find_map(|at| Some((at, sensors.showed(states[at].board())?)))?;
+        let ply = u32::try_from(at).unwrap_or(u32::MAX);
+        let mut again = Tree::new(tree.model(), states[at].clone(), ply, since);
+        again.read(sensors, since, now);
+        again.take_over(self, at, sensors, now);
+        let (best, tip) = (again.best(), again.tip());
+        let explains = again.node(best).differs.count() < unexplained.count();
+        let replaces = !again.path(best).contains(&tip);
+        (explains && replaces).then_some((at, again))
+    }
+}
+
+impl Tree {
+    /// Reads what the sensors have shown since then.
+    fn read(&mut self, sensors: &Sensors, since: Timestamp, now: Timestamp) {
+        let mut past = sensors.as_of(since);
+        self.update(&past, since);
+        let mut changes = sensors.changes_since(since).peekable();
+        while let Some(change) = changes.next() {
+            let at = change.when.at;
+            past.take_presses(sensors, at);
+            past.show(change);
+            if changes.peek().is_none_or(|next| next.when.at > at) {
+                self.update(&past, at);
+            }
+        }
+        self.update(sensors, now);
+    }
+
+    /// Takes over the plies that a line has after its first `at`, with how far each has come.
+    fn take_over(&mut self, line: &LineOfPlay, at: usize, sensors: &Sensors, now: Timestamp) {
+        let tree = &line.tree;
+        let root = &tree.node(tree.root()).state;
+        let passed = line
+            .passed
+            .iter()
+            .chain([root])
+            .skip(at + 1)
+            .map(|state| (state, None));
+        let told = tree.path(tree.tip()).into_iter();
+        let told = told.map(|id| tree.node(id)).map(|node| (&node.state, Some(node)));
+        // The root of the tree is a state that was passed unless the line is opened within the tree.
+        let within = at.saturating_sub(line.passed.len());
+        let mut parent = self.root();
+        for (state, node) in passed.chain(told.skip(within)) {
+            let same = |other: &Node| other.state.board() == state.board();
+            let found = self
+                .find_after(parent, same)
+                .or_else(|| self.adopt(parent, state, node, sensors, now));
+            let Some(id) = found else { return };
+            let standing = node.map_or(PlyStatus::Confirmed, |node| node.standing);
+            let own = self.node_mut(id);
+            own.standing = standing;
+            own.completed = node.is_none_or(|node| node.completed);
+            own.pressed = node.is_none_or(|node| node.pressed);
+            if let Some(node) = node {
+                own.ambiguous = node.ambiguous;
+                own.inferred |= node.inferred;
+                own.any_order = node.any_order;
+                own.backed |= node.backed;
+                own.stood = own.stood.max(node.stood);
+                own.clear |= node.clear;
+            }
+            parent = id;
+        }
+    }
+
+    /// Adds a ply that was announced, and that what was observed does not lead to.
+    fn adopt(
+        &mut self,
+        parent: NodeId,
+        state: &State,
+        node: Option<&Node>,
+        sensors: &Sensors,
+        now: Timestamp,
+    ) -> Option<NodeId> {
+        let played = match node {
+            Some(node) => node.played,
+            None => {
+                let before = &self.node(parent).state;
+                let mut legal = before.moves().into_iter();
+                legal
+                    .find(|legal| before.after(legal.m).board() == state.board())
+                    .map_or(Played::Irregular(None), |legal| Played::Move(legal.m))
+            }
+        };
+        let id = self.add(parent, played, state.clone(), None, sensors, now);
+        if let Some(node) = node {
+            let ply = self.node(id).ply;
+            *self.node_mut(id) = Node {
+                parent: Some(parent),
+                ply,
+                ..node.clone()
+            };
+        }
+        Some(id)
+    }
+}
