@@ -53,9 +53,27 @@ impl Referee {
         if history.plies().last().is_none_or(|last| last.settled.is_none()) {
             return;
         }
-        let Some(ending) = verdict(&history, &self.regulations.rules) else {
+        if !self.end_by_laws(now, ply) {
             self.look_for_dead_position(now, ply);
-            return;
+        }
+    }
+
+    /// Ends the game by the Laws if its record shows that it was over before something else ends it: the pieces are set
+    /// up again, or a result is shown. Nobody will play on, so the last ply need not be certain any more.
+    pub(super) fn end_by_laws_first(&mut self, now: Timestamp) {
+        self.search_before_the_end(now, u32::MAX);
+        if let Some(last) = self.last_ply() {
+            self.end_by_laws(now, last);
+        }
+    }
+
+    /// Ends the game if a published ply leaves nothing to play. Returns whether it does.
+    fn end_by_laws(&mut self, now: Timestamp, ply: u32) -> bool {
+        let Some(ending) = self
+            .history()
+            .and_then(|history| verdict(&history.up_to(ply), &self.regulations.rules))
+        else {
+            return false;
         };
         self.search_before_the_end(now, ply.saturating_sub(1));
         let verdict = Verdict::laws(ending.outcome, ending.reason, true);
@@ -66,6 +84,7 @@ impl Referee {
         } else {
             self.end(now, None, verdict);
         }
+        true
     }
 
     /// Ends the game with the making of a ply: what was played after it is not part of the game.

@@ -248,7 +248,7 @@ impl Referee {
     }
 
     /// The number of the last ply of the game being played.
-    fn last_ply(&self) -> Option<u32> {
+    pub(super) fn last_ply(&self) -> Option<u32> {
         let game = self.game.as_ref().filter(|game| !game.ended)?;
         Some(game.published.last()?.ply.number)
     }

@@ -440,7 +440,7 @@ impl Referee {
         } else if ceremonial && same {
             self.withdraw_surplus(now, CorrectionReason::Takeback);
         } else {
-            self.search_before_the_end(now, u32::MAX);
+            self.end_by_laws_first(now);
             if self.game().is_some() {
                 self.end(now, None, Verdict::board(GameResult::Unknown, EndReason::Reset));
             }
@@ -502,7 +502,7 @@ impl Referee {
 
     /// The board shows a result. Where it showed another one before, the kings have been put right.
     fn result_shown(&mut self, now: Timestamp, outcome: KnownOutcome, by: EndReason) {
-        self.search_before_the_end(now, u32::MAX);
+        self.end_by_laws_first(now);
         let verdict = Verdict::board(outcome.into(), by);
         let ends = self.game.as_ref().is_some_and(|game| match &game.verdict {
             Some(before) if game.ended => game.is_shown() && *before != verdict,

@@ -1,9 +1,10 @@
 use kiebitz_hardware::Timestamp;
-use shakmaty::KnownOutcome;
+use shakmaty::{CastlingMode, KnownOutcome};
 
 use crate::clock::ClockChange;
 use crate::events::{CompletedBy, Recovery};
 use crate::laws::{Edition, Mode};
+use crate::position::State;
 use crate::referee::tests::table::{STANDARD, Table, WHITE_WINS, rules};
 use crate::tracker::Finding;
 
@@ -48,6 +49,27 @@ fn what_comes_after_mate_changes_nothing() {
         );
     }
     assert_eq!(table.published(), [""; 0]);
+}
+
+/// Art. 5.1.1: the pieces are set up again, or a result is shown, before anybody was sure of the mate.
+#[test]
+fn mate_ends_the_game_although_the_pieces_are_set_up_at_once() {
+    for last in ["Qh4#", "Qg5"] {
+        let mut table = Table::new(Edition::Fide2023);
+        table.plays("f3 e5 g4").makes(last);
+        let start = State::from_fen(STANDARD, CastlingMode::Standard).expect("a FEN");
+        table.set_up(start);
+        let mates = last.ends_with('#');
+        let end: &[_] = if mates {
+            &["4 completed by game_end", "0-1 checkmate by laws"]
+        } else {
+            &["* reset by board?"]
+        };
+        assert_eq!(table.published(), end);
+    }
+    let mut table = Table::new(Edition::Fide2023);
+    table.plays("f3 e5 g4").makes("Qh4#").shows(WHITE_WINS);
+    assert_eq!(ends(&mut table), ["0-1 checkmate by laws"]);
 }
 
 /// Laws part 10, case 1 (constructed); Art. 5.1.1, A.5.2: the opponent answers a king that stays in check with mate.
