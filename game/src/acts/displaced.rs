@@ -126,20 +126,19 @@ impl BoardComparison<'_> {
         self.trace.stood_since(squares).max(self.trace.quiet_since)
     }
 
-    /// How long a missing piece may be in a hand.
+    /// How long a missing piece may be in a hand; `None` if a player may hold it for as long as the turn lasts: the
+    /// player on move holds the piece to be moved, or the one to be captured.
     fn fallen_grace(&self, fallen: Square) -> Option<Duration> {
         let tip = self.tip;
         let color = tip.board().color_at(fallen)?;
         let taken = |m: shakmaty::Move| m.to() == fallen;
         let wanted = color == tip.turn() || tip.moves().iter().any(|candidate| taken(candidate.m));
-        Some(
-            match (self.knocked(fallen, color), self.knocked(fallen, !color), wanted) {
-                (true, ..) => self.trace.model.doubt,
-                (false, true, _) => self.trace.model.put_right,
-                (false, false, true) => self.trace.model.unclear,
-                (false, false, false) => self.trace.model.patience,
-            },
-        )
+        match (self.knocked(fallen, color), self.knocked(fallen, !color), wanted) {
+            (true, ..) => Some(self.trace.model.doubt),
+            (false, true, _) => Some(self.trace.model.put_right),
+            (false, false, true) => None,
+            (false, false, false) => Some(self.trace.model.patience),
+        }
     }
 
     /// Whether all these squares came to show what they do in one scan.

@@ -281,6 +281,25 @@ fn a_piece_that_is_drawn_has_not_been_knocked_over() {
     }
 }
 
+/// A player may hold the piece that is to be moved, or the one that is to be captured, for as long as the turn lasts.
+/// Any other piece that is missing was displaced (Art. 7.4).
+#[test]
+fn a_piece_that_the_player_on_move_holds_is_not_displaced() {
+    let stands = "rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR";
+    for (held, expected) in [
+        ("rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKB1R", vec![]),
+        ("rnbqkbnr/ppp1pppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR", vec![]),
+        ("rnbqkb1r/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR", vec!["at_once"]),
+    ] {
+        let mut table = in_play(Edition::Fide2023);
+        changes(&mut table, &Board::new(), &board(stands));
+        table.plays("e4 d5").passes(5);
+        changes(&mut table, &board(stands), &board(held));
+        table.passes(300);
+        assert_eq!(reports(&mut table, "displaced_pieces"), expected, "{held}");
+    }
+}
+
 /// The kinds of incidents that are open.
 fn open(table: &Table) -> Vec<&str> {
     let open = table.referee.open_incidents();
