@@ -48,7 +48,7 @@ impl BoardComparison<'_> {
                 },
             );
         }
-        if outcome_of_kings(shown).is_some() || self.castled_behind_rook().is_some() {
+        if self.shows_result() || self.takes_back(fresh) || self.castled_behind_rook().is_some() {
             return None;
         }
         let moves = tip.moves();
@@ -119,6 +119,19 @@ impl BoardComparison<'_> {
             self.trace.model.patience
         };
         Some(Astray { squares, grace })
+    }
+
+    /// Whether both kings stand in the centre, or one of them does, far from where it came from: they are put there to show
+    /// a result.
+    fn shows_result(&self) -> bool {
+        let (expected, shown) = (self.tip.board(), self.trace.board());
+        let put_there = |color: &Color| {
+            let (Some(from), Some(to)) = (expected.king_of(*color), shown.king_of(*color)) else {
+                return false;
+            };
+            Bitboard::CENTER.contains(to) && from.distance(to) > 1
+        };
+        outcome_of_kings(shown).is_some() || Color::ALL.iter().any(put_there)
     }
 
     /// Since when these squares have looked displaced, if nothing was known of them before.

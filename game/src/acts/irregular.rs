@@ -66,25 +66,24 @@ impl Irregular {
 }
 
 impl Acts {
-    /// When it is certain that an act was made, if it still stands then. Its player pressed the clock at `pressed`;
-    /// `on_a_guess`: the record rests on a move that was guessed, which this one may put right. `None`: what follows has to
-    /// show.
+    /// When it is certain that an act was made, if it still stands then and the line of play has not changed: as for a
+    /// ply on a quiet board. Its player pressed the clock at `pressed`; `recorded`: it counts as a ply. `None`: what follows
+    /// has to show.
     pub(crate) fn certain_at(
         &self,
         act: &Irregular,
         pressed: Option<Timestamp>,
-        on_a_guess: bool,
+        recorded: bool,
     ) -> Option<Timestamp> {
         let model = self.model();
         match pressed {
-            // The second piece of a legal move needs this time.
-            Some(at) if act.halfway || on_a_guess => Some(at + model.rest),
-            Some(at) => Some(at + model.pause),
+            Some(at) => Some(at.max(act.since) + model.doubt),
+            None if recorded => Some(act.since + model.doubt),
             None if act.unpromoted => None,
             None if act.halfway || act.shows_result => Some(act.since + model.patience),
             // It may have been pushed there by accident.
             None if act.pushed => None,
-            None => Some(act.since + model.rest),
+            None => Some(act.since + model.doubt),
         }
     }
 
@@ -93,7 +92,7 @@ impl Acts {
         let stood = put_right.saturating_duration_since(act.since);
         let model = self.model();
         let long = if act.halfway { model.patience } else { model.rest };
-        stood >= long && !(act.upset && act.from.distance(act.to) == 1)
+        stood >= long && !(act.upset && act.pushed)
     }
 }
 
@@ -108,11 +107,7 @@ impl BoardComparison<'_> {
     /// The act that explains all of `differs`; `None` where a legal move does, or nothing.
     pub(super) fn read(&self, differs: Bitboard) -> Option<Irregular> {
         let (tip, shown) = (self.tip, self.trace.board());
-        // The last move, or part of it, was taken back: the line of play will follow.
-        let restored = self
-            .last
-            .is_some_and(|last| self.is_as_in(differs, last.before.board()));
-        if restored || differs.is_empty() || differs.count() > MAX_SQUARES {
+        if self.takes_back(differs) || differs.is_empty() || differs.count() > MAX_SQUARES {
             return None;
         }
         if stands_as_legal_move(tip, shown, differs) {
@@ -132,6 +127,20 @@ impl BoardComparison<'_> {
             unpromoted: false,
             ..act
         })
+    }
+
+    /// Whether the last move, or the last two, or part of them, are being taken back: the line of play will follow. A piece
+    /// that was captured may not be on its square yet.
+    pub(super) fn takes_back(&self, differs: Bitboard) -> bool {
+        let shown = self.trace.board();
+        let on_the_way = |before: &State| {
+            let is_back = |square: &Square| shown.piece_at(*square) == before.board().piece_at(*square);
+            let (back, awaited): (Bitboard, Bitboard) = differs.into_iter().partition(is_back);
+            back.any() && (awaited & shown.occupied()).is_empty()
+        };
+        let last = self.last.iter();
+        let mut before = last.flat_map(|last| [Some(last.before), last.earlier]);
+        before.any(|before| before.is_some_and(on_the_way))
     }
 
     /// Illegal castling whose rook move the tracker found as a move of its own.
@@ -303,6 +312,7 @@ fn took_its_like(trace: &Trace, tip: &State, differs: Bitboard) -> Option<Irregu
         .absences(since, color)
         .into_iter()
         .filter(|absence| absence.piece == piece && absence.to > left && absence.square != from)
+        .filter(|absence| tip.board().piece_at(absence.square) == Some(piece))
         .filter(|absence| absence.to == trace.changed_at(absence.square))
         .map(|absence| absence.square)
         .next_back()?;

@@ -161,6 +161,13 @@ impl Acts {
         self.trace.board().piece_at(square)
     }
 
+    /// The squares that came to show this piece from `since` on.
+    pub(crate) fn read_since(&self, since: Timestamp, piece: Piece) -> Bitboard {
+        let shown = self.trace.since(since);
+        let read = shown.filter(|shown| shown.after == Some(piece));
+        read.map(|shown| shown.square).collect()
+    }
+
     /// Since when no square has changed.
     pub(crate) fn quiet_since(&self) -> Timestamp {
         self.trace.quiet_since

@@ -23,6 +23,8 @@ pub(crate) struct Last<'a> {
     pub(crate) ply: &'a Ply,
     /// The state before it.
     pub(crate) before: &'a State,
+    /// The state before the ply before it.
+    pub(crate) earlier: Option<&'a State>,
     /// It is completed in the sense of the Laws (Art. 6.2.1).
     pub(crate) completed: bool,
 }

@@ -408,10 +408,15 @@ impl Board {
     }
 
     fn rule(&mut self) {
+        let mut found_at = None;
         while let Some((now, finding)) = self.tracker.poll_finding() {
             self.referee.handle(now, finding);
+            found_at = Some(now);
         }
         self.referee.polled(self.tracker.silent_since());
+        if let Some(now) = found_at {
+            self.referee.compare(now);
+        }
         for explained in self.referee.take_events() {
             if self.is_early(&explained.event.kind) {
                 self.early.push(explained);

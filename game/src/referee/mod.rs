@@ -214,7 +214,7 @@ impl Referee {
         &self.regulations
     }
 
-    /// Takes in what the tracker found.
+    /// Takes in what the tracker found. Call [`compare`](Self::compare) after the last finding of an observation.
     pub(crate) fn handle(&mut self, now: Timestamp, finding: Finding) {
         let news = News::of(&finding, &self.line);
         match finding {
@@ -284,6 +284,12 @@ impl Referee {
         }
     }
 
+    /// Compares the board with the line of play, once all findings of an observation are in: plies that are found
+    /// together accuse nobody of the positions between them.
+    pub(crate) fn compare(&mut self, now: Timestamp) {
+        self.watch(now, News::Time);
+    }
+
     /// The next game says it when it starts; one that is being played has to be told.
     fn white_side_found(&mut self, now: Timestamp, white_side: Side) {
         let news = self.white_side.replace(white_side) != Some(white_side);
@@ -306,7 +312,7 @@ impl Referee {
         if self.unsearched.is_some_and(|unsearched| unsearched.due <= now) {
             self.search_for_dead_position(now, u32::MAX);
         }
-        self.watch(now, News::Time);
+        self.compare(now);
     }
 
     /// Whether there is an incident of that number for the arbiter to decide.

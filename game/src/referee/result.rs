@@ -58,7 +58,7 @@ impl Referee {
         let early = shown.and_then(|(game, limit)| Some((game.made_before(limit)?, limit)));
         if let Some((made, limit)) = early {
             // What is open is closed with the game first.
-            self.watch(now, News::Time);
+            self.watch(now, News::Game);
             self.watch(now, News::EarlyDraw { made, limit });
         }
     }

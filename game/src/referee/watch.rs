@@ -36,7 +36,7 @@ use crate::acts::Acts;
 use crate::clock::{Clock, ClockChange};
 use crate::command::CloseIncident;
 use crate::events::incidents::{Decided, Incidents};
-use crate::events::{ClosedBy, CompletedBy, Decision, EventKind, IncidentEnd};
+use crate::events::{ClosedBy, CompletedBy, CorrectionReason, Decision, EventKind, IncidentEnd};
 use crate::laws::{IncidentKind, Situation};
 use crate::model::Model;
 use crate::tracker::Snapshot;
@@ -270,6 +270,11 @@ impl Watch {
             // The end that it belonged to was none.
             self.close_early_draw(game.now, ClosedBy::Board, IncidentEnd::Passed);
         }
+        match &news {
+            News::Played(ply, Some(reason)) if was_misread(*reason) => self.withdraw(game.now, ply + 1),
+            News::Retracted(ply, reason, _) if was_misread(*reason) => self.withdraw(game.now, *ply),
+            _ => {}
+        }
         let over = game.over && !core::mem::replace(&mut self.over, game.over);
         self.pass_on(game, &news);
         match news {
@@ -350,6 +355,29 @@ impl Watch {
         self.book.take_events()
     }
 
+    /// The record was wrong: withdraws what players were accused of from this ply on, and the offences.
+    fn withdraw(&mut self, now: Timestamp, from: u32) {
+        for number in self.book.open_of(&RESTS_ON_THE_RECORD) {
+            let Some(incident) = self.book.decidable(number).filter(|open| open.ply >= Some(from)) else {
+                continue;
+            };
+            let offender = incident.color.filter(|_| self.book.counts(number));
+            if let Some(offender) = offender {
+                self.offences.discount(offender);
+            }
+            let closed = Closing {
+                by: ClosedBy::Board,
+                reason: IncidentEnd::Passed,
+                counts: offender.map(|_| false),
+                decision: None,
+                decided: None,
+            };
+            self.book.close_as(now, number, closed);
+            self.moves.withdraw(number);
+            self.press.withdraw(number);
+        }
+    }
+
     /// Passes what is new to every watcher.
     fn pass_on(&mut self, game: &GameStatus<'_>, news: &News) {
         let mut context = Context {
@@ -370,7 +398,7 @@ impl Watch {
         context.set_aside = self.faults.squares();
         self.jolts.handle(&mut context, news);
         context.set_aside |= self.jolts.squares(&context);
-        self.lost.handle(&mut context, news);
+        self.lost.handle(&mut context, news, self.moves.pending_squares());
         context.lost = self.lost.is_open();
         context.may_be_lost = self.lost.is_suspected() || context.rests_on_inference();
         context.unproved = self.lost.is_unproved(context.game.line);
@@ -423,6 +451,20 @@ pub(super) const ON_THE_BOARD: [IncidentKind; 8] = [
     IncidentKind::IllegalPosition,
     IncidentKind::RecordUncertain,
 ];
+
+/// Accusations that are void if a ply before them was another one.
+const RESTS_ON_THE_RECORD: [IncidentKind; 4] = [
+    IncidentKind::IllegalMove,
+    IncidentKind::PromotionNotReplaced,
+    IncidentKind::ClockPressedWithoutMove,
+    IncidentKind::PieceTouchedNotMoved,
+];
+
+/// Whether a ply is withdrawn because it was never played.
+fn was_misread(reason: CorrectionReason) -> bool {
+    use CorrectionReason::{Kings, MovedOn, Recovered, SetUp};
+    matches!(reason, MovedOn | SetUp | Kings | Recovered)
+}
 
 /// Incidents that outlast a game, or that their own watcher closes.
 const OUTLAST_A_GAME: [IncidentKind; 7] = [

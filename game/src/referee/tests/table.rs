@@ -78,6 +78,7 @@ impl Table {
 
     pub(in crate::referee) fn finds(&mut self, finding: Finding) -> &mut Self {
         self.referee.handle(self.now, finding);
+        self.referee.compare(self.now);
         self
     }
 
@@ -171,6 +172,27 @@ impl Table {
         self.states.push(ply.after.clone());
         let (ply, reason) = (Box::new(ply), CorrectionReason::Recovered);
         self.finds(Finding::Amended { ply, reason })
+    }
+
+    /// The ply of that number was misread: it was this one.
+    pub(in crate::referee) fn rereads(&mut self, number: usize, name: &str) -> &mut Self {
+        self.states.truncate(number);
+        let ply = self.ply(name);
+        self.states.push(ply.after.clone());
+        let (ply, reason) = (Box::new(ply), CorrectionReason::Recovered);
+        self.finds(Finding::Amended { ply, reason })
+    }
+
+    /// These plies are found in one observation, with what the squares show.
+    pub(in crate::referee) fn finds_together(&mut self, squares: Finding, names: &str) -> &mut Self {
+        self.referee.handle(self.now, squares);
+        for name in names.split_whitespace() {
+            let ply = self.ply(name);
+            self.states.push(ply.after.clone());
+            self.referee.handle(self.now, Finding::Made(Box::new(ply)));
+        }
+        self.referee.compare(self.now);
+        self
     }
 
     /// The board's memory has one more ply, made before what was last shown.

@@ -58,7 +58,6 @@ impl Displaced {
     }
 
     pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News, moves: &IrregularMoves) {
-        self.wake = None;
         match news {
             News::Played(ply, _) => self.played(context, *ply),
             News::Started | News::Over => {
@@ -73,8 +72,14 @@ impl Displaced {
                 }
             }
             News::Away => self.found = None,
+            News::Time => self.compare(context, moves),
             _ => {}
         }
+    }
+
+    /// Compares the board with the line of play.
+    fn compare(&mut self, context: &mut Context<'_>, moves: &IrregularMoves) {
+        self.wake = None;
         let Some(all) = context.standing().map(|standing| standing.differs_anywhere()) else {
             return;
         };

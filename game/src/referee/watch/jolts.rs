@@ -59,7 +59,6 @@ impl Jolts {
     }
 
     pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
-        self.wake = None;
         match news {
             News::Jolted if context.sees_play() => {
                 self.jolt = Some(Jolt {
@@ -74,9 +73,9 @@ impl Jolts {
             News::Steadied => self.steadied(context),
             News::Started | News::Over => self.close(context, ClosedBy::Laws, IncidentEnd::GameOver),
             News::Away => self.close(context, ClosedBy::Board, IncidentEnd::Passed),
+            News::Time => self.follow(context),
             _ => {}
         }
-        self.follow(context);
     }
 
     /// The pieces stand as before, or play goes on although some do not.
@@ -92,6 +91,7 @@ impl Jolts {
     }
 
     fn follow(&mut self, context: &mut Context<'_>) {
+        self.wake = None;
         let now = context.now();
         let Some(jolt) = &mut self.jolt else { return };
         let settled = now >= context.acts.judged_at(jolt.since);

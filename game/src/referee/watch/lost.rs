@@ -57,8 +57,7 @@ impl Lost {
         self.wake
     }
 
-    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
-        self.wake = None;
+    pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News, irregular: Bitboard) {
         let now = context.now();
         match news {
             News::Clock(ClockChange::Pressed(_)) => self.pressed_at = Some(now),
@@ -67,8 +66,14 @@ impl Lost {
                 self.proved_at = 0;
                 self.close(context, ClosedBy::Laws, IncidentEnd::GameOver);
             }
+            News::Time => self.compare(context, irregular),
             _ => {}
         }
+    }
+
+    /// Compares the board with the line of play, except for what may be `irregular`.
+    fn compare(&mut self, context: &mut Context<'_>, irregular: Bitboard) {
+        self.wake = None;
         if !context.acts.is_whole() {
             return;
         }
@@ -79,16 +84,16 @@ impl Lost {
             }
             self.close(context, ClosedBy::Board, IncidentEnd::Passed);
         } else if context.sees_play() && self.open.is_none() {
-            self.inspect(context);
+            self.inspect(context, irregular);
         }
     }
 
-    fn inspect(&mut self, context: &mut Context<'_>) {
+    fn inspect(&mut self, context: &mut Context<'_>, irregular: Bitboard) {
         let now = context.now();
         let plies = context.game.line.iter().map(|entry| &*entry.ply);
         let start = context.game.start.map(|start| &start.state);
         let missing = context.standing().map_or(Bitboard::EMPTY, |standing| {
-            standing.missing(self.pressed_at, plies, start)
+            standing.missing(self.pressed_at, plies, start) & !irregular
         });
         if missing.is_empty() {
             self.suspected = None;

@@ -7,6 +7,7 @@ use super::book::{Closing, Number, Report, ResumedIncident};
 use super::fault::fault;
 use super::{Context, News};
 use crate::acts::Irregular;
+use crate::clock::ClockChange;
 use crate::events::{ClosedBy, CompletedBy, CorrectionReason, IncidentEnd};
 use crate::laws::{Edition, Fault, Situation, Stage};
 use crate::position::State;
@@ -14,8 +15,10 @@ use crate::position::State;
 /// Follows irregular moves from when they are made until they are dealt with.
 #[derive(Debug, Default)]
 pub(super) struct IrregularMoves {
-    pending: Option<Pending>,
+    pending: Vec<Pending>,
     open: Vec<OpenIrregularMove>,
+    /// When a move that was not reported before was last put right.
+    put_right_at: Option<Timestamp>,
     /// Closed, and still on the board: it is not reported once more.
     decided: Vec<OpenIrregularMove>,
     /// Open since before a restart, with the ply of each: the position before it is not known.
@@ -23,15 +26,55 @@ pub(super) struct IrregularMoves {
     wake: Option<Timestamp>,
 }
 
-/// An act that stands on the board and is not reported yet.
-#[derive(Debug)]
+/// An act that is not reported yet: it may be put right, and the line of play may still be found to explain it.
+#[derive(Debug, Clone, Copy)]
 struct Pending {
     act: Irregular,
     ply: u32,
+    /// It is a ply of the line. Else it stands on the board in the place of one, and is the only such act.
+    recorded: bool,
     /// When its pieces left the squares where they stood.
     left_at: Option<Timestamp>,
     /// When its player pressed the clock.
     pressed_at: Option<Timestamp>,
+    /// When the opponent replied to it.
+    answered_at: Option<Timestamp>,
+    /// Its player moved again without having pressed.
+    moved_on: bool,
+    /// The clock was stopped: somebody objects.
+    stopped: bool,
+}
+
+impl Pending {
+    fn new(act: Irregular, ply: u32, recorded: bool) -> Self {
+        Self {
+            act,
+            ply,
+            recorded,
+            left_at: None,
+            pressed_at: None,
+            answered_at: None,
+            moved_on: false,
+            stopped: false,
+        }
+    }
+
+    fn stage(&self) -> Stage {
+        match self.pressed_at {
+            Some(_) => Stage::Completed,
+            None => Stage::Made,
+        }
+    }
+
+    /// When it is certain enough to be reported. An opponent who replies sees nothing wrong: there the piece may yet be
+    /// moved to the square that it was meant for.
+    fn due(&self, context: &Context<'_>) -> Option<Timestamp> {
+        match self.answered_at {
+            _ if self.stopped => Some(context.now()),
+            Some(answered_at) => Some(answered_at + context.acts.model().put_right),
+            None => context.acts.certain_at(&self.act, self.pressed_at, self.recorded),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -59,9 +102,20 @@ impl IrregularMoves {
         self.resumed.retain(|(resumed, _)| *resumed != number);
     }
 
+    /// It was none: the record was wrong.
+    pub(super) fn withdraw(&mut self, number: Number) {
+        self.open.retain(|open| open.number != number);
+        self.resumed.retain(|(resumed, _)| *resumed != number);
+    }
+
     /// Whether something near this ply is being put right, so that pressing the clock back is no offence.
     pub(super) fn concerns(&self, ply: u32) -> bool {
-        self.open.iter().any(|open| open.ply.abs_diff(ply) <= 1) || self.pending.is_some()
+        self.open.iter().any(|open| open.ply.abs_diff(ply) <= 1) || !self.pending.is_empty()
+    }
+
+    /// Whether pieces are being lifted to put something right, or just were.
+    pub(super) fn is_put_right(&self, now: Timestamp) -> bool {
+        !self.open.is_empty() || self.put_right_at == Some(now)
     }
 
     /// The squares of open incidents.
@@ -70,15 +124,20 @@ impl IrregularMoves {
         open.fold(Bitboard::EMPTY, |all, squares| all | squares)
     }
 
+    /// The squares of what may be irregular and is not reported yet.
+    pub(super) fn pending_squares(&self) -> Bitboard {
+        let pending = self.pending.iter().map(|pending| pending.act.squares);
+        pending.fold(Bitboard::EMPTY, |all, squares| all | squares)
+    }
+
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         self.wake
     }
 
     pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
-        self.wake = None;
         match news {
             News::Started | News::Over => {
-                self.pending = None;
+                self.pending.clear();
                 self.decided.clear();
                 self.resumed.clear();
                 for open in self.open.drain(..) {
@@ -91,19 +150,26 @@ impl IrregularMoves {
                 }
             }
             News::Played(ply, _) => self.played(context, *ply),
-            News::Retracted(ply, CorrectionReason::Takeback, _) => {
-                self.decided.retain(|open| open.ply < *ply)
-            }
+            News::Retracted(ply, reason, _) => self.retracted(context, *ply, *reason),
             News::Completed(ply, CompletedBy::Press) => self.completed(context, *ply),
             News::Completed(ply, CompletedBy::OwnNextMove) => self.completed_unpressed(context, *ply),
             News::Pressed(color) => self.pressed(context, *color),
-            News::Away => self.pending = None,
+            News::Clock(ClockChange::Stopped) => {
+                for pending in &mut self.pending {
+                    pending.stopped = pending.pressed_at.is_some();
+                }
+            }
+            News::Away => self.pending.clear(),
+            News::Time => {
+                self.wake = None;
+                if context.sees_play() {
+                    self.inspect(context);
+                }
+                self.judge(context);
+                self.follow_open(context);
+            }
             _ => {}
         }
-        if context.sees_play() {
-            self.inspect(context);
-        }
-        self.follow_open(context);
     }
 
     /// Compares the board with the line's last position.
@@ -117,59 +183,53 @@ impl IrregularMoves {
         let act = standing
             .irregular()
             .filter(|act| !known.any(|open| open.act.squares == act.squares));
-        match (&mut self.pending, act) {
-            (Some(pending), Some(act)) if pending.act.is(&act) => pending.left_at = None,
+        let before = self.pending.extract_if(.., |pending| !pending.recorded).next();
+        self.pending.extend(match (before, act) {
+            (Some(pending), Some(act)) if pending.act.is(&act) => Some(Pending {
+                left_at: None,
+                ..pending
+            }),
             (_, Some(act)) => {
                 let on_move =
                     act.out_of_turn || context.game.tip().is_some_and(|tip| tip.turn() == act.color);
-                self.pending = Some(Pending {
-                    act,
-                    ply: context.game.due() - u32::from(!on_move),
-                    left_at: None,
-                    pressed_at: None,
-                });
+                Some(Pending::new(act, context.game.due() - u32::from(!on_move), false))
             }
-            (Some(pending), None) if pending.act.squares.is_superset(differs) => {
-                pending.left_at.get_or_insert(now);
-            }
-            (_, None) => self.pending = None,
-        }
-        self.judge(context, differs);
+            (Some(pending), None) if pending.act.squares.is_superset(differs) => Some(Pending {
+                left_at: pending.left_at.or(Some(now)),
+                ..pending
+            }),
+            (_, None) => None,
+        });
     }
 
-    /// Reports the pending act when it is certain, or drops it when it has been put right.
-    fn judge(&mut self, context: &mut Context<'_>, differs: Bitboard) {
+    /// Reports the acts that are certain, and drops those that have been put right.
+    fn judge(&mut self, context: &mut Context<'_>) {
         let now = context.now();
-        let Some(pending) = &self.pending else { return };
-        let (act, ply) = (pending.act, pending.ply);
-        if let Some(left_at) = pending.left_at {
-            if differs.any() {
-                return;
+        for pending in core::mem::take(&mut self.pending) {
+            let (act, ply) = (pending.act, pending.ply);
+            if let Some(left_at) = pending.left_at {
+                if context.differs().any() {
+                    self.pending.push(pending);
+                } else if pending.pressed_at.is_none() && context.acts.was_made(&act, left_at) {
+                    self.put_right(context, &pending);
+                }
+                continue;
             }
-            let certain = context.acts.was_made(&act, left_at) && pending.pressed_at.is_none();
-            self.pending = None;
-            if certain && !(act.squares & context.set_aside).any() {
-                let report = report(context, &act, ply, Stage::Made, 0);
-                context.open_and_close(report, IncidentEnd::Restored);
+            let due = pending.due(context);
+            let at = due.and_then(|due| context.acts.waits(now, due));
+            if due.is_none() || at.is_some() {
+                self.wake = [self.wake, at].into_iter().flatten().min();
+                self.pending.push(pending);
+                continue;
             }
-            return;
+            self.open(context, act, ply, pending.stage());
+            if pending.answered_at.is_some() {
+                self.answer(context, ply);
+            }
+            if pending.moved_on {
+                self.completed_unpressed(context, ply);
+            }
         }
-        let Some(due) = context
-            .acts
-            .certain_at(&act, pending.pressed_at, context.rests_on_inference())
-        else {
-            return;
-        };
-        if let Some(at) = context.acts.waits(now, due) {
-            self.wake = Some(at);
-            return;
-        }
-        let stage = match pending.pressed_at {
-            Some(_) => Stage::Completed,
-            None => Stage::Made,
-        };
-        self.pending = None;
-        self.open(context, act, ply, stage);
     }
 
     fn open(&mut self, context: &mut Context<'_>, act: Irregular, ply: u32, stage: Stage) {
@@ -216,7 +276,8 @@ impl IrregularMoves {
     /// A player pressed their clock, and that completed none of their known plies.
     fn pressed(&mut self, context: &mut Context<'_>, color: Color) {
         let now = context.now();
-        if let Some(pending) = self.pending.as_mut().filter(|pending| pending.act.color == color) {
+        let mut pending = self.pending.iter_mut();
+        if let Some(pending) = pending.find(|pending| pending.act.color == color) {
             pending.pressed_at.get_or_insert(now);
             return;
         }
@@ -228,8 +289,7 @@ impl IrregularMoves {
     }
 
     fn completed(&mut self, context: &mut Context<'_>, ply: u32) {
-        let pending = self.pending.as_mut().filter(|pending| pending.ply == ply);
-        if let Some(pending) = pending {
+        for pending in self.pending.iter_mut().filter(|pending| pending.ply == ply) {
             pending.pressed_at.get_or_insert(context.game.now);
         }
         let made = |open: &&OpenIrregularMove| open.stage == Stage::Made && open.ply == ply;
@@ -243,6 +303,9 @@ impl IrregularMoves {
     fn completed_unpressed(&mut self, context: &mut Context<'_>, ply: u32) {
         if context.game.regulations.rules.edition < Edition::Fide2014 {
             return;
+        }
+        for pending in self.pending.iter_mut().filter(|pending| pending.ply == ply) {
+            pending.moved_on = pending.pressed_at.is_none();
         }
         let answered = |open: &&mut OpenIrregularMove| {
             open.ply == ply && open.stage == Stage::Answered && open.offence == 0
@@ -274,15 +337,12 @@ impl IrregularMoves {
         };
         let legal = entry.ply.played.is_some();
         let now = context.now();
-        if let Some(pending) = self.pending.take() {
-            let same = entry.ply.color == pending.act.color && pending.ply == ply;
-            if !legal && same {
-                let stage = match pending.pressed_at {
-                    Some(_) => Stage::Completed,
-                    None => Stage::Made,
-                };
-                self.open(context, pending.act, ply, stage);
-            }
+        let color = entry.ply.color;
+        // What stood on the board in the place of a ply is that ply now, or the ply explains it.
+        let stood = self.pending.extract_if(.., |pending| !pending.recorded).next();
+        self.pending.retain(|pending| pending.ply < ply);
+        for pending in self.pending.iter_mut().filter(|pending| pending.ply + 1 == ply) {
+            pending.answered_at.get_or_insert(now);
         }
         if legal {
             let replaced = self.open.iter().filter(|open| open.ply == ply);
@@ -299,21 +359,62 @@ impl IrregularMoves {
                     .book
                     .close(now, number, ClosedBy::Board, IncidentEnd::Replaced);
             }
-        } else if !self.open.iter().any(|open| open.ply == ply)
-            && let Some(before) = context.game.before(ply)
-            && let Some(act) = context.acts.between(before, entry.ply.after.board())
-        {
-            self.open(context, act, ply, Stage::Made);
+        } else if !self.open.iter().any(|open| open.ply == ply) {
+            let stood = stood.filter(|stood| stood.act.color == color && stood.ply == ply);
+            let recorded = |stood| Pending {
+                recorded: true,
+                left_at: None,
+                ..stood
+            };
+            let between = || {
+                let act = context
+                    .acts
+                    .between(context.game.before(ply)?, entry.ply.after.board())?;
+                Some(Pending::new(act, ply, true))
+            };
+            self.pending.extend(stood.map(recorded).or_else(between));
         }
-        let answered = self
-            .open
-            .iter()
-            .find(|open| open.ply + 1 == ply && open.stage != Stage::Answered);
-        if let Some(number) = answered.map(|open| open.number) {
+        self.answer(context, ply.saturating_sub(1));
+    }
+
+    /// The opponent has replied to a ply, which may be irregular.
+    fn answer(&mut self, context: &mut Context<'_>, ply: u32) {
+        let answered = |open: &&OpenIrregularMove| open.ply == ply && open.stage != Stage::Answered;
+        if let Some(number) = self.open.iter().find(answered).map(|open| open.number) {
             self.advance(context, number, Stage::Answered);
             if context.game.regulations.rules.stands_once_answered() {
                 self.stands(context, number);
             }
+        }
+    }
+
+    /// All plies from this one on were withdrawn. An irregular one that was pressed, or stood for long, and was then put
+    /// right had been made.
+    fn retracted(&mut self, context: &mut Context<'_>, ply: u32, reason: CorrectionReason) {
+        use CorrectionReason::{IllegalRestored, Takeback};
+        if reason == Takeback {
+            self.decided.retain(|open| open.ply < ply);
+        }
+        let gone: Vec<_> = self
+            .pending
+            .extract_if(.., |pending| pending.ply >= ply)
+            .collect();
+        let restored = matches!(reason, IllegalRestored | Takeback);
+        for pending in gone.iter().filter(|pending| pending.recorded && restored) {
+            if pending.pressed_at.is_some() {
+                self.open(context, pending.act, pending.ply, Stage::Completed);
+            } else if context.acts.was_made(&pending.act, context.now()) {
+                self.put_right(context, pending);
+            }
+        }
+    }
+
+    /// Reports an act that is put right already.
+    fn put_right(&mut self, context: &mut Context<'_>, pending: &Pending) {
+        self.put_right_at = Some(context.now());
+        if (pending.act.squares & context.set_aside).is_empty() {
+            let report = report(context, &pending.act, pending.ply, Stage::Made, 0);
+            context.open_and_close(report, IncidentEnd::Restored);
         }
     }
 

@@ -13,8 +13,8 @@ use crate::tracker::Finding;
 pub(in crate::referee) enum News {
     /// A line of play begins.
     Started,
-    /// The tracker found this ply; true where it takes the place of another one.
-    Played(u32, bool),
+    /// The tracker found this ply. The reason is given if it takes the place of another one.
+    Played(u32, Option<CorrectionReason>),
     /// All plies from this one on were withdrawn: these.
     Retracted(u32, CorrectionReason, Vec<LineEntry>),
     /// A ply was completed.
@@ -59,7 +59,9 @@ pub(in crate::referee) enum News {
     Claimed(Color, Box<Situation>),
     /// The arbiter has ruled on the claim of that number; without a closing it stays open.
     Ruled(u64, Box<Situation>, Option<(ClaimRuling, Decision)>),
-    /// A deadline passed, or a finding concerns the game alone.
+    /// A finding concerns the game alone.
+    Game,
+    /// All findings until now are known: it is time to compare the board with the line of play.
     Time,
 }
 
@@ -69,8 +71,8 @@ impl News {
         let at = |ply: u32| usize::try_from(ply).unwrap_or(usize::MAX).saturating_sub(1);
         Some(match finding {
             Finding::Start(_) => Self::Started,
-            Finding::Made(ply) => Self::Played(ply.number, false),
-            Finding::Amended { ply, .. } => Self::Played(ply.number, true),
+            Finding::Made(ply) => Self::Played(ply.number, None),
+            Finding::Amended { ply, reason } => Self::Played(ply.number, Some(*reason)),
             Finding::Retracted { ply, reason, .. } => {
                 Self::Retracted(*ply, *reason, line.get(at(*ply)..).unwrap_or_default().to_vec())
             }
@@ -81,7 +83,7 @@ impl News {
             Finding::Away => Self::Away,
             Finding::Recovered { .. } => Self::Back,
             // Only their effect on the game counts.
-            Finding::Settled { .. } | Finding::ResultShown { .. } | Finding::WhiteSide(_) => Self::Time,
+            Finding::Settled { .. } | Finding::ResultShown { .. } | Finding::WhiteSide(_) => Self::Game,
             Finding::Times { .. } | Finding::Squares(_) => return None,
         })
     }

@@ -41,12 +41,16 @@ impl Presses {
         });
     }
 
+    /// It was none: the record was wrong.
+    pub(super) fn withdraw(&mut self, number: Number) {
+        self.open.take_if(|open| open.number == number);
+    }
+
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         self.wake
     }
 
     pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News, moves: &IrregularMoves) {
-        self.wake = None;
         let now = context.now();
         match news {
             News::Pressed(color) => self.pressed(context, *color, moves),
@@ -74,12 +78,12 @@ impl Presses {
                         .close(now, open.number, ClosedBy::Clock, IncidentEnd::Restored);
                 }
             }
+            News::Time => self.judge(context, moves),
             _ => {}
         }
         if matches!(news, News::Started | News::Over) {
             self.open = None;
         }
-        self.judge(context, moves);
     }
 
     fn pressed(&mut self, context: &mut Context<'_>, color: Color, moves: &IrregularMoves) {
@@ -103,12 +107,19 @@ impl Presses {
             Some(last) => last.is_pressed(),
             None => color.is_white(),
         };
-        if context.sees_play() && on_move && clock_ran && !moves.concerns(ply) && self.open.is_none() {
+        // A press is reported late: soon after a ply it may be that of the player who made the ply.
+        let late = game
+            .line
+            .last()
+            .is_some_and(|last| now < context.acts.judged_at(last.ply.stood_at));
+        if context.sees_play() && on_move && clock_ran && !late && !moves.concerns(ply) && self.open.is_none()
+        {
             self.waiting = Some(Waiting { color, ply, at: now });
         }
     }
 
     fn judge(&mut self, context: &mut Context<'_>, moves: &IrregularMoves) {
+        self.wake = None;
         let Some(waiting) = self.waiting else { return };
         let now = context.now();
         let answered = context.game.line.last().map(|last| last.ply.stood_at);

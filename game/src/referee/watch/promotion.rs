@@ -36,7 +36,6 @@ impl Promotions {
     }
 
     pub(super) fn handle(&mut self, context: &mut Context<'_>, news: &News) {
-        self.wake = None;
         match news {
             News::Started | News::Over => *self = Self::default(),
             News::Pressed(color) => self.pressed_at[*color] = Some(context.now()),
@@ -58,8 +57,11 @@ impl Promotions {
             );
             self.reported = None;
         }
-        if context.sees_play() {
-            self.watch(context);
+        if matches!(news, News::Time) {
+            self.wake = None;
+            if context.sees_play() {
+                self.watch(context);
+            }
         }
     }
 

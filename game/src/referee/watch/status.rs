@@ -65,6 +65,9 @@ impl GameStatus<'_> {
         Some(Last {
             ply: &entry.ply,
             before: self.before(entry.ply.number)?,
+            earlier: self
+                .before(entry.ply.number.saturating_sub(1))
+                .filter(|_| entry.ply.number > 1),
             completed: entry.completed.is_some(),
         })
     }

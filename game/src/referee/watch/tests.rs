@@ -14,7 +14,7 @@ use shakmaty::{Board, ByColor, CastlingMode, Color};
 
 use crate::clock::{Clock, ClockChange, Flag, Side};
 use crate::events::incidents::Incidents;
-use crate::events::{CompletedBy, EventKind, SensorChange, Since};
+use crate::events::{CompletedBy, EventKind, ExplainedEvent, SensorChange, Since};
 use crate::laws::{Edition, Mode};
 use crate::position::{State, Variant, difference};
 use crate::referee::tests::table::{STANDARD, Table, rules};

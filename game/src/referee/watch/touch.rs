@@ -69,7 +69,7 @@ impl Touches {
             }
             News::Played(ply, corrected) => {
                 // A ply that is corrected is looked at once more.
-                if *corrected {
+                if corrected.is_some() {
                     self.held.retain(|held| held.ply < *ply);
                 }
                 self.close_answered(context, *ply);
@@ -93,10 +93,12 @@ impl Touches {
             _ => {}
         }
         // Lifting pieces to put something right is not touching them. What only looks irregular for a moment is left alone.
-        if moves.open_squares().any() || displaced.any() || !context.sees_play() {
+        if moves.is_put_right(context.now()) || displaced.any() || !context.sees_play() {
             self.from = context.now();
         }
-        self.report_held(context);
+        if matches!(news, News::Time) {
+            self.report_held(context);
+        }
     }
 
     /// The opponent has moved: it is too late to complain.

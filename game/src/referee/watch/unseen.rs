@@ -52,7 +52,10 @@ impl Unseen {
                     .close(now, number, ClosedBy::Laws, IncidentEnd::GameOver);
             }
         }
-        let fresh = unseen & !self.squares();
+        let fresh: Bitboard = (unseen & !self.squares())
+            .into_iter()
+            .filter(|square| !is_read_elsewhere(context, *square))
+            .collect();
         if fresh.is_empty() {
             self.since = None;
             return;
@@ -95,4 +98,18 @@ impl Unseen {
         let number = context.open(report.on(square));
         self.open.push((number, square));
     }
+}
+
+/// Whether a piece like the one on a square was lately read where the line of play has never had one: then it may stand
+/// there, and the record is wrong.
+fn is_read_elsewhere(context: &Context<'_>, square: Square) -> bool {
+    let (acts, game) = (context.acts, context.game);
+    let Some(piece) = acts.piece_at(square) else {
+        return false;
+    };
+    let since = context.now().saturating_sub(acts.model().unclear);
+    let line = game.line.iter().map(|entry| &entry.ply.after);
+    let line = line.chain(game.start.map(|start| &start.state));
+    let explained = line.fold(Bitboard::EMPTY, |all, state| all | state.board().by_piece(piece));
+    !acts.read_since(since, piece).is_subset(explained)
 }

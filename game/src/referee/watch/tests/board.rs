@@ -300,6 +300,175 @@ fn a_piece_that_the_player_on_move_holds_is_not_displaced() {
     }
 }
 
+const ACROSS_THE_LINE: &str = "rnbqkbnr/ppp1pppp/8/3p4/3P4/3P4/PPP2PPP/RNBQKBNR";
+
+/// An irregular move comes to stand on the board, becomes a ply of the line, and is pressed.
+fn presses_illegal(table: &mut Table, name: &str, after: &str) {
+    table.passes(1);
+    let before = table.placement();
+    changes(table, &before, &board(after));
+    table.makes_after(name, Duration::from_millis(500)).settles();
+    table.completes(table.last(), CompletedBy::Press);
+}
+
+/// Plies that are found in one observation are compared with the board once, after the last of them.
+#[test]
+fn plies_found_together_accuse_nobody_of_what_stood_between_them() {
+    let mut table = in_play(Edition::Fide2023);
+    table.passes(60);
+    let stands = board("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R");
+    let since = Since::at(table.now.saturating_sub(Duration::from_secs(30)));
+    let changed = difference(&Board::new(), &stands).into_iter();
+    let snapshot = Snapshot {
+        changes: changed
+            .map(|square| SensorChange {
+                when: since,
+                square,
+                before: Board::new().piece_at(square),
+                after: stands.piece_at(square),
+            })
+            .collect(),
+        board: stands,
+        watched: true,
+        unseen: shakmaty::Bitboard::EMPTY,
+        turned: false,
+        dumped_at: table.now,
+    };
+    table.finds_together(Finding::Squares(Box::new(snapshot)), "e4 e5 Nf3 Nc6");
+    let events = table.passes(20).referee.take_events();
+    let accuses = |said: &&ExplainedEvent| matches!(said.event.kind, EventKind::IncidentOpened(_));
+    assert_eq!(events.iter().filter(accuses).count(), 0);
+}
+
+/// A move that was misread was none: what its players were accused of since is void, and no offence is left.
+#[test]
+fn an_accusation_that_rests_on_a_misread_move_is_withdrawn() {
+    for (reread, expected) in [
+        (2, vec!["completed 1", "-passed counts false"]),
+        (1, vec!["completed 1", "-passed counts false"]),
+        (3, vec!["completed 1", "-replaced"]),
+    ] {
+        let mut table = in_play(Edition::Fide2023);
+        table.plays("e4 e6");
+        let illegal = "rnbqkbnr/pppp1ppp/1B2p3/8/4P3/8/PPPP1PPP/RNBQK1NR";
+        presses_illegal(&mut table, "f1b6", illegal);
+        table.passes(3);
+        table.rereads(reread, ["d4", "e5", "Bb5"][reread - 1]);
+        assert_eq!(reports(&mut table, "illegal_move"), expected, "{reread}");
+        let offences = table.referee.watch.offences.completed[Color::White];
+        assert_eq!(offences, u32::from(reread == 3));
+    }
+}
+
+/// Art. 7.5.1: a pawn is set down across the line, pressed, and pushed to the square that it was meant for after the reply.
+/// The opponent, who saw it, has not objected.
+#[test]
+fn an_answered_move_may_still_be_put_in_its_place() {
+    for (wait, expected) in [
+        (3, vec![]),
+        (9, vec!["completed 1", "found_later 1", "-replaced"]),
+    ] {
+        let mut table = in_play(Edition::Fide2023);
+        table.plays("d4 d5");
+        presses_illegal(&mut table, "e2d3", ACROSS_THE_LINE);
+        table.makes("Nf6");
+        follows(&mut table);
+        table.passes(wait).rereads(3, "e3");
+        assert_eq!(reports(&mut table, "illegal_move"), expected, "{wait}");
+    }
+}
+
+/// Somebody who stops the clock objects: the arbiter comes now.
+#[test]
+fn a_stopped_clock_makes_an_illegal_move_certain() {
+    let mut table = in_play(Edition::Fide2023);
+    table.plays("d4 d5");
+    presses_illegal(&mut table, "e2d3", ACROSS_THE_LINE);
+    assert_eq!(reports(&mut table, "illegal_move"), [""; 0]);
+    table.finds(Finding::Clock(ClockChange::Stopped));
+    assert_eq!(reports(&mut table, "illegal_move"), ["completed 1"]);
+}
+
+/// The capturing piece is back where it came from, and the captured one is still beside the board.
+#[test]
+fn a_capture_that_is_being_taken_back_is_not_irregular() {
+    let mut table = in_play(Edition::Fide2023);
+    let taken = board("rnbqkbnr/ppp1pppp/8/3P4/8/8/PPPP1PPP/RNBQKBNR");
+    changes(&mut table, &Board::new(), &taken);
+    table.plays("e4 d5 exd5").passes(5);
+    let back = board("rnbqkbnr/ppp1pppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR");
+    changes(&mut table, &taken, &back);
+    table.passes(60);
+    assert_eq!(reports(&mut table, "illegal_move"), [""; 0]);
+    follows(&mut table);
+    changes(&mut table, &taken, &back);
+    table.passes(60);
+    assert_eq!(reports(&mut table, "displaced_pieces"), [""; 0]);
+}
+
+/// One king stands in the centre, and the other will follow, to show the result.
+#[test]
+fn a_king_in_the_centre_is_not_displaced() {
+    let mut table = in_play(Edition::Fide2023);
+    let stands = board("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR");
+    changes(&mut table, &Board::new(), &stands);
+    table.plays("e4 e5").passes(5);
+    let king = board("rnbq1bnr/pppp1ppp/8/3kp3/4P3/8/PPPP1PPP/RNBQKBNR");
+    changes(&mut table, &stands, &king);
+    table.passes(10);
+    assert_eq!(reports(&mut table, "displaced_pieces"), [""; 0]);
+}
+
+/// A knight that is read now and then where the record has none may stand there: no other square is called dead.
+#[test]
+fn a_piece_that_is_read_elsewhere_accuses_no_square() {
+    let mut table = Table::new(Edition::Fide2023);
+    table.plays("e4 Na6").passes(60);
+    let shown = |on_c6: bool| {
+        let mut shown = board("r1bqkbnr/pppppppp/n7/8/4P3/8/PPPP1PPP/RNBQKBNR");
+        if on_c6 {
+            shown.set_piece_at(shakmaty::Square::C6, Color::Black.knight());
+        }
+        shown
+    };
+    let unseen = |table: &mut Table| {
+        let snapshot = Snapshot {
+            board: shown(false),
+            changes: Vec::new(),
+            watched: true,
+            unseen: shakmaty::Square::A6.into(),
+            turned: false,
+            dumped_at: table.now,
+        };
+        table.finds(Finding::Squares(Box::new(snapshot)));
+        reports(table, "sensor_fault")
+    };
+    shows(&mut table, &shown(false));
+    changes(&mut table, &shown(false), &shown(true));
+    changes(&mut table, &shown(true), &shown(false));
+    assert_eq!(unseen(&mut table), [""; 0]);
+    table.passes(60);
+    assert_eq!(unseen(&mut table), ["not_seen_in_play"]);
+}
+
+/// A clock that reports presses late: soon after a ply, a press is that of the player who made it, even if the sides of
+/// the clock are taken the wrong way round.
+#[test]
+fn a_press_soon_after_a_ply_belongs_to_that_ply() {
+    for (thought, accused) in [(1, 0), (5, 1)] {
+        let mut table = in_play(Edition::Fide2023);
+        table.finds(Finding::WhiteSide(Side::Left)).passes(1);
+        table.plays("e4 e5");
+        follows(&mut table);
+        reads(&mut table, 60, 60, Some(Color::White));
+        table.passes(thought);
+        reads(&mut table, 60, 60, Some(Color::Black));
+        table.finds(Finding::Clock(ClockChange::Pressed(Side::Left)));
+        table.passes(5);
+        assert_eq!(reports(&mut table, "clock_pressed_without_move").len(), accused);
+    }
+}
+
 /// The kinds of incidents that are open.
 fn open(table: &Table) -> Vec<&str> {
     let open = table.referee.open_incidents();
