@@ -104,10 +104,11 @@ impl Unseen {
 /// there, and the record is wrong.
 fn is_read_elsewhere(context: &Context<'_>, square: Square) -> bool {
     let (acts, game) = (context.acts, context.game);
-    let Some(piece) = acts.piece_at(square) else {
+    let (Some(piece), Some(first)) = (acts.piece_at(square), game.line.first()) else {
         return false;
     };
-    let since = context.now().saturating_sub(acts.model().unclear);
+    let lately = context.now().saturating_sub(acts.model().unclear);
+    let since = lately.max(first.ply.lifted_at);
     let line = game.line.iter().map(|entry| &entry.ply.after);
     let line = line.chain(game.start.map(|start| &start.state));
     let explained = line.fold(Bitboard::EMPTY, |all, state| all | state.board().by_piece(piece));
