@@ -179,11 +179,13 @@ impl IrregularMoves {
             return;
         };
         let differs = standing.differs();
-        let mut known = self.open.iter().chain(&self.decided);
+        let before = self.pending.extract_if(.., |pending| !pending.recorded).next();
+        let reported = self.open.iter().chain(&self.decided).map(|open| open.act.squares);
+        let recorded = self.pending.iter().map(|pending| pending.act.squares);
+        let mut known = reported.chain(recorded);
         let act = standing
             .irregular()
-            .filter(|act| !known.any(|open| open.act.squares == act.squares));
-        let before = self.pending.extract_if(.., |pending| !pending.recorded).next();
+            .filter(|act| !known.any(|squares| squares == act.squares));
         self.pending.extend(match (before, act) {
             (Some(pending), Some(act)) if pending.act.is(&act) => Some(Pending {
                 left_at: None,
