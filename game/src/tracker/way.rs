@@ -66,10 +66,10 @@ pub(super) fn stray(node: &Node, sensors: &Sensors, now: Timestamp, model: &Mode
             let replied = lasted > PASSING && meanwhile.any(replies);
             let off = !on_its_way.contains(shown.square);
             // Where it stood for so long, it was played.
-            let stood = replied && lasted > model.doubt || off && lasted > model.put_right;
+            let stood = lasted > if off { model.put_right } else { model.doubt };
             let rested = off && lasted > ONE_SCAN_APART;
-            usize::from(off || replied) * if rested { model.unlikely } else { model.odd }
-                + usize::from(stood) * model.unlikely
+            let cost = if rested { model.unlikely } else { model.odd };
+            usize::from(off || replied) * (cost + usize::from(stood) * model.unlikely)
         })
         .max()
         .unwrap_or(0)
