@@ -72,7 +72,12 @@ impl Tree {
             _ => 0,
         };
         let known = before.map_or(Bitboard::EMPTY, |before| before.unread);
-        let unlikely = usize::from(node.is_irregular());
+        // Two pieces that are no castling are two irregular acts.
+        let unlikely = match node.played {
+            Played::Irregular(None) => 2,
+            Played::Irregular(Some(_)) => 1,
+            _ => 0,
+        };
         let dead = node.unread.without(known).any();
         // A square that is not dead after all has not read a piece.
         let revived = known.without(node.unread).any();

@@ -10,7 +10,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 
 use super::Tracker;
-use super::node::{Node, Played};
+use super::node::{Node, NodeId, Played};
 use crate::position::{Instead, PossibleMove};
 
 impl Tracker {
@@ -20,10 +20,24 @@ impl Tracker {
         if self.disturbed || self.gap_since.is_some() || self.is_lost() {
             return false;
         }
-        let Some(line) = self.line.as_mut().filter(|line| !line.awaited) else {
+        let Some(tree) = self
+            .line
+            .as_ref()
+            .filter(|line| !line.awaited)
+            .map(|line| &line.tree)
+        else {
             return false;
         };
-        let from = line.tree.tip();
+        // The piece of the last ply may have been in the hand, and have gone on.
+        let tip = tree.tip();
+        let before = tree.node(tip).parent.filter(|_| !tree.node(tip).shown);
+        core::iter::once(tip)
+            .chain(before)
+            .any(|from| self.suspect_irregular_after(now, from))
+    }
+
+    fn suspect_irregular_after(&mut self, now: Timestamp, from: NodeId) -> bool {
+        let Some(line) = &mut self.line else { return false };
         let node = line.tree.node(from);
         let board = self.sensors.board();
         // Within one scan, the order in which squares are reported means nothing.
