@@ -72,17 +72,20 @@ impl Tree {
             _ => 0,
         };
         let known = before.map_or(Bitboard::EMPTY, |before| before.unread);
-        // Two pieces that are no castling are two irregular acts.
-        let unlikely = match node.played {
-            Played::Irregular(None) => 2,
-            Played::Irregular(Some(_)) => 1,
-            _ => 0,
-        };
+        let unlikely = usize::from(node.is_irregular());
+        // What is irregular is noticed before play goes on, like a piece that stands on a wrong square.
+        let plies = std::iter::successors(before, |node| Some(self.node(node.parent?)));
+        let unnoticed = plies.take(SEVERAL).filter(|ply| ply.is_irregular()).count();
         let dead = node.unread.without(known).any();
         // A square that is not dead after all has not read a piece.
         let revived = known.without(node.unread).any();
         let odd = usize::from(node.hidden) + usize::from(dead) + usize::from(revived);
-        model.ply + timing + node.stray + unlikely * model.unlikely + odd * model.odd
+        model.ply
+            + timing
+            + node.stray
+            + unlikely * model.unlikely
+            + odd * model.odd
+            + unnoticed * model.unexplained / 2
     }
 
     /// What the squares cost that a reading leaves unexplained.

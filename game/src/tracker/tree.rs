@@ -113,7 +113,10 @@ impl Tree {
         let otherwise = self.nodes[best].differs.count();
         let better = |id: NodeId| id == best || self.nodes[id].differs.count() < otherwise;
         let explains = |suspicion: NodeId| {
-            (suspicion..self.nodes.len()).any(|id| better(id) && self.passes(id, suspicion))
+            // With another ply of this player, a press is for that one.
+            let last = self.nodes[suspicion].ply + 1;
+            (suspicion..self.nodes.len())
+                .any(|id| self.nodes[id].ply <= last && better(id) && self.passes(id, suspicion))
         };
         (0..self.nodes.len())
             .find(|id| self.is_suspicion(*id) && self.nodes[*id].mover() == color && explains(*id))
