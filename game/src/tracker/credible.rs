@@ -145,7 +145,7 @@ impl Tree {
         // How many announced plies each reading begins with; what it saves because it has some of the later ones after
         // other plies; and whether a suspicion on its way may count at all.
         let mut common = vec![0; self.nodes().len()];
-        let mut again = vec![Vec::new(); self.nodes().len()];
+        let mut again = vec![0_u64; self.nodes().len()];
         let mut credible = vec![true; self.nodes().len()];
         let mut ranks = vec![None; self.nodes().len()];
         for (id, node) in self.nodes().iter().enumerate() {
@@ -154,10 +154,11 @@ impl Tree {
                 let told = plies.checked_sub(1).filter(|at| *at < announced.len());
                 let on_line = told.is_some_and(|at| announced[at] == id);
                 common[id] = if on_line { plies } else { common[parent] };
-                again[id] = again[parent].clone();
+                again[id] = again[parent];
                 if !on_line {
-                    let same = |at: &usize| *at >= common[id] && self.is_same_ply(announced[*at], id);
-                    again[id].extend((0..announced.len()).filter(same));
+                    let same = |at: &usize| self.is_same_ply(announced[*at], id);
+                    let told = (common[id]..announced.len().min(64)).filter(same);
+                    again[id] |= told.fold(0, |all, at| all | 1 << at);
                 }
                 // Where another ply was completed in its place, a reply does not speak for it.
                 let completed = told.is_some_and(|at| self.node(announced[at]).completed);
@@ -177,8 +178,8 @@ impl Tree {
                     let kept = plies.checked_sub(1).map_or(0, |at| costs.plies[announced[at]]);
                     announced.last().map_or(0, |last| costs.plies[*last]) - kept
                 });
-            let withdrawal = |at: &usize| withdrawals[*at] - withdrawals[*at + 1];
-            let again: Cost = again[id].iter().map(withdrawal).sum();
+            let again = (common[id]..announced.len().min(64)).filter(|at| again[id] >> at & 1 == 1);
+            let again: Cost = again.map(|at| withdrawals[at] - withdrawals[at + 1]).sum();
             let cost = costs.of(id) + taken_back + withdrawals[common[id]] - again;
             ranks[id] = Some((cost, withdrawn));
         }

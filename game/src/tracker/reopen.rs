@@ -14,7 +14,7 @@ use super::node::{Node, NodeId, Played, PlyStatus};
 use super::sensors::Sensors;
 use super::tree::Tree;
 use crate::model::{REMEMBERED_PLIES, TWO_MOVES};
-use crate::position::State;
+use crate::position::{State, difference};
 
 impl Tracker {
     /// Opens plies again if the line leaves squares unexplained and another line of the last plies explains them better.
@@ -40,7 +40,7 @@ impl Tracker {
         let stands = (unexplained & self.sensors.board().occupied()).any();
         let due = self.quiet_since
             + if stands {
-                self.model.pause
+                self.model.rest
             } else {
                 self.model.doubt
             };
@@ -72,9 +72,18 @@ impl LineOfPlay {
         let announced = tree.path(tree.tip());
         let told = announced.iter().map(|id| &tree.node(*id).state);
         let states: Vec<&State> = self.passed.iter().chain([root]).chain(told).collect();
+        // From before the first ply that has to do with a square that is unexplained.
         let oldest = states.len().saturating_sub(REMEMBERED_PLIES + 1);
-        let (at, since) =
-            (oldest..states.len()).find_map(|at| Some((at, sensors.showed(states[at].board())?)))?;
+        let plies = states.windows(2).skip(oldest);
+        let touches = |ply: &[&State]| (difference(ply[0].board(), ply[1].board()) & unexplained).any();
+        let first = plies.clone().position(touches).unwrap_or_else(|| plies.len());
+        let changed = unexplained.into_iter().map(|square| sensors.changed_at(square)).min()?;
+        let shown = |at: usize| sensors.showed(states[at].board()).map(|since| (at, since));
+        let known = (oldest..=oldest + first).rev().filter_map(shown);
+        let (at, since) = known
+            .clone()
+            .find(|(_, since)| *since < changed)
+            .or_else(|| known.last())?;
         let ply = u32::try_from(at).unwrap_or(u32::MAX);
         let mut again = Tree::new(tree.model(), states[at].clone(), ply, since);
         again.read(sensors, since, now);
