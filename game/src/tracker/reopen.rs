@@ -79,7 +79,8 @@ impl LineOfPlay {
         let first = plies.clone().position(touches).unwrap_or_else(|| plies.len());
         let changed = unexplained.into_iter().map(|square| sensors.changed_at(square)).min()?;
         let shown = |at: usize| sensors.showed(states[at].board()).map(|since| (at, since));
-        let known = (oldest..=oldest + first).rev().filter_map(shown);
+        let first = (oldest + first).min(self.passed.len());
+        let known = (oldest..=first).rev().filter_map(shown);
         let (at, since) = known
             .clone()
             .find(|(_, since)| *since < changed)
