@@ -59,6 +59,31 @@ fn games_once_misread_come_back_as_they_were_played() {
     assert!(games >= 10, "the games are gone");
 }
 
+/// Situations in which hands or sensors mislead for a while. The record is right in the end, and nobody is accused of what
+/// did not happen. A `.moves` file has the moves, the kinds of incidents, and the result that the board shows.
+#[test]
+fn situations_that_mislead_for_a_while_end_rightly() {
+    let mut situations = 0;
+    for entry in std::fs::read_dir(folder().join("situations")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "moves") {
+            continue;
+        }
+        situations += 1;
+        let truth = std::fs::read_to_string(&path).unwrap();
+        let capture = std::fs::read(path.with_extension("pcapng")).unwrap();
+        let events = verdict::events(&capture);
+        let shown = format!(
+            "{}\n{}\n{}\n",
+            verdict::moves_published(&events).join(" "),
+            verdict::accusations(&events).join(" "),
+            verdict::result(&events)
+        );
+        assert_eq!(shown, truth, "{}", path.display());
+    }
+    assert!(situations >= 15, "the situations are gone");
+}
+
 #[test]
 fn every_scene_is_recorded_as_it_was_committed() {
     for (name, play) in SCENES {

@@ -54,16 +54,26 @@ impl Tracker {
         if line.tree.find_after(from, known).is_some() || node.possible_moves.iter().any(explains) {
             return false;
         }
-        let squares = act.footprint.squares().into_iter();
-        let landed = squares.map(|square| self.sensors.changed_at(square)).max();
-        let Some(landed) = landed else { return false };
+        let changed = act
+            .footprint
+            .squares()
+            .into_iter()
+            .map(|square| self.sensors.changed_at(square));
+        let Some((first, landed)) = changed.clone().min().zip(changed.max()) else {
+            return false;
+        };
         // The press may be heard before the squares have been read.
         let pressed = line.pressed[node.state.turn()];
         let pressed = pressed.is_some_and(|press| press.at + ONE_SCAN_APART >= landed);
         // Two pieces look like a move only as king and rook; if they are pressed as one, they were moved as one.
         let due = match act.went {
             Some(_) => landed + ONE_SCAN_APART,
-            None if pressed && act.footprint.squares() == node.differs => self.quiet_since + self.model.rest,
+            None if pressed
+                && act.footprint.squares() == node.differs
+                && landed <= first + self.model.rest =>
+            {
+                self.quiet_since + self.model.rest
+            }
             None => return false,
         };
         if now < due {

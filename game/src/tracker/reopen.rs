@@ -38,12 +38,7 @@ impl Tracker {
         }
         // A missing piece is most likely in a hand; one that stands elsewhere has been put there.
         let stands = (unexplained & self.sensors.board().occupied()).any();
-        let due = self.quiet_since
-            + if stands {
-                self.model.rest
-            } else {
-                self.model.doubt
-            };
+        let due = self.quiet_since + if stands { self.model.rest } else { self.model.doubt };
         if self.waits(now, due) {
             return false;
         }
@@ -77,7 +72,10 @@ impl LineOfPlay {
         let plies = states.windows(2).skip(oldest);
         let touches = |ply: &[&State]| (difference(ply[0].board(), ply[1].board()) & unexplained).any();
         let first = plies.clone().position(touches).unwrap_or_else(|| plies.len());
-        let changed = unexplained.into_iter().map(|square| sensors.changed_at(square)).min()?;
+        let changed = unexplained
+            .into_iter()
+            .map(|square| sensors.changed_at(square))
+            .min()?;
         let shown = |at: usize| sensors.showed(states[at].board()).map(|since| (at, since));
         let first = (oldest + first).min(self.passed.len());
         let known = (oldest..=first).rev().filter_map(shown);
@@ -180,5 +178,31 @@ impl Tree {
             };
         }
         Some(id)
+    }
+}
+
+#[cfg(test)]
+impl Tracker {
+    /// What holds of every line: its tree begins where the states that were passed end.
+    pub(super) fn check_line(&self) {
+        if let Some(line) = &self.line {
+            let root = line.tree.node(line.tree.root());
+            assert_eq!(line.passed.len(), root.ply as usize);
+        }
+    }
+
+    /// The moves of the best line as it is now, and as it is if all is read again from a position that the board showed,
+    /// with the number of the ply after which it begins. `None` if the board has shown none of the last positions.
+    pub(super) fn best_lines(&self, now: Timestamp) -> Option<(u32, Vec<Played>, Vec<Played>)> {
+        let line = self.line.as_ref()?;
+        let played = |tree: &Tree| -> Vec<Played> {
+            let path = tree.path(tree.best());
+            path.into_iter().map(|id| tree.node(id).played).collect()
+        };
+        let root = line.tree.node(line.tree.root());
+        let since = self.sensors.showed(root.state.board())?;
+        let mut again = Tree::new(line.tree.model(), root.state.clone(), root.ply, since);
+        again.read(&self.sensors, since, now);
+        Some((root.ply, played(&line.tree), played(&again)))
     }
 }

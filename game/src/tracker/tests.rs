@@ -10,6 +10,7 @@ mod memory;
 mod merged;
 mod polled;
 mod presses;
+mod reopened;
 mod starts;
 
 use core::time::Duration;
@@ -158,6 +159,7 @@ impl World {
             at: self.now,
             observation,
         });
+        self.tracker.check_line();
         self.listen();
     }
 

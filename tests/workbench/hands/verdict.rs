@@ -6,6 +6,7 @@ use kiebitz::config::Config;
 use kiebitz::replay::Replay;
 use kiebitz_game::events::{Event, EventKind};
 use kiebitz_game::hall::Names;
+use kiebitz_game::laws::{IncidentKind, Severity};
 use kiebitz_game::model::Model;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureReader, Content, Direction};
@@ -64,6 +65,31 @@ pub fn moves_published(events: &[Event]) -> Vec<String> {
         }
     }
     published
+}
+
+/// The kinds of incidents that asked an arbiter to act against somebody, each once. A sensor that does not read its piece is
+/// nobody's fault.
+pub fn accusations(events: &[Event]) -> Vec<String> {
+    let mut kinds = std::collections::BTreeSet::new();
+    for event in events {
+        let (EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident)) = &event.kind else {
+            continue;
+        };
+        let accuses = incident.severity >= Severity::Advice;
+        if accuses && incident.kind != IncidentKind::SensorFault {
+            kinds.insert(incident.kind.to_string());
+        }
+    }
+    kinds.into_iter().collect()
+}
+
+/// The result of the last game that ended, if it was decided.
+pub fn result(events: &[Event]) -> String {
+    let ended = events.iter().rev().find_map(|event| match &event.kind {
+        EventKind::GameEnded { result, .. } => Some(result.to_string()),
+        _ => None,
+    });
+    ended.filter(|result| result != "*").unwrap_or_default()
 }
 
 /// How many plies were published and withdrawn again.

@@ -138,7 +138,7 @@ fn a_piece_that_is_reported_late_may_have_come_just_now() {
 }
 
 /// A board that shows a position which an arbiter has given.
-fn given(fen: &str) -> World {
+pub(super) fn given(fen: &str) -> World {
     let placement = fen.split_whitespace().next().unwrap_or_default();
     let squares = placement.chars().filter(|letter| *letter != '/');
     let squares = squares.map(|letter| match letter.to_digit(10) {

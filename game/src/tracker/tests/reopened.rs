@@ -1,0 +1,157 @@
+//! Plies that were taken for certain, and turn out to be others.
+
+use proptest::prelude::*;
+use shakmaty::{Chess, Position};
+
+use super::*;
+
+/// A game up to White's third move.
+fn opening() -> World {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    let plies = ["e2. e4P", "e7. e5p", "g1. f3N", "b8. c6n"];
+    for (squares, whites_turn) in plies.into_iter().zip([false, true, false, true]) {
+        world.wait(1200).shows(squares).wait(600).clock(whites_turn, true);
+    }
+    world.wait(1200);
+    assert_eq!(world.announced.join(" "), "e4 e5 Nf3 Nc6");
+    world.announced.clear();
+    world
+}
+
+#[test]
+fn a_ply_that_is_taken_back_after_the_press_is_replaced_by_the_one_that_is_played() {
+    let mut world = opening();
+    world.shows("d2. d3P").wait(600).clock(false, true).wait(1500);
+    world.shows("d3. d2P").wait(700).shows("f1. b5B").wait(2200);
+    world.shows("a7. a6p").wait(600).clock(true, true);
+    world.has_announced("d3 no, Bb5 a6");
+}
+
+#[test]
+fn a_piece_goes_on_after_the_press() {
+    let mut world = opening();
+    world
+        .shows("f1. c4B")
+        .wait(1500)
+        .shows("c4.")
+        .wait(60)
+        .clock(false, true);
+    world.wait(600).shows("b5B").wait(1500).shows("a7. a6p");
+    world.has_announced("Bc4 no, Bb5 a6");
+}
+
+/// The knight is read on h3, and is pushed to f3 only after the reply.
+#[test]
+fn a_piece_that_is_pushed_home_late_was_played_there() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    world
+        .wait(1200)
+        .shows("g1. h3N")
+        .wait(600)
+        .clock(false, true)
+        .wait(3000);
+    world
+        .shows("e7. e5p")
+        .wait(100)
+        .shows("h3. f3N")
+        .wait(600)
+        .clock(true, true);
+    for (squares, whites_turn) in [("d2. d4P", false), ("d7. d6p", true), ("c2. c4P", false)] {
+        world.wait(1200).shows(squares).wait(600).clock(whites_turn, true);
+    }
+    world.has_announced("Nh3 e5 no, Nf3 e5 d4 d6 c4");
+}
+
+/// The knight stands on a square that reads it for moments only.
+#[test]
+fn a_square_that_reads_its_piece_for_moments_is_believed() {
+    let mut world = World::new(START);
+    world.clock(true, true);
+    world
+        .wait(1200)
+        .shows("e2. e4P")
+        .wait(600)
+        .clock(false, true)
+        .wait(1200);
+    world.shows("b8.").wait(300);
+    for _ in 0..3 {
+        world.shows("c6n").wait(200).shows("c6.").wait(200);
+    }
+    world.clock(true, true).wait(3000);
+    world.shows("f1. b5B").wait(600).clock(false, true).wait(5000);
+    world.shows("g8. f6n").wait(600).clock(true, true).wait(1200);
+    // The knight moves on.
+    world.shows("e1. e2K").wait(600).clock(false, true).wait(1200);
+    world.shows("d4n").wait(600).clock(true, true);
+    world.has_announced("e4 Nc6 Bb5 Nf6 Ke2 Nd4+");
+}
+
+/// The king comes to a square that does not read it; the rook and the press speak for castling.
+#[test]
+fn castling_is_found_where_one_piece_is_not_read() {
+    for squares in ["e1. h1. f1R", "e1. g1K h1."] {
+        let mut world = castling();
+        world.clock(true, true).wait(1200);
+        world.shows(squares).wait(600).clock(false, true).wait(1200);
+        world.shows("d7. d6p").wait(600).clock(true, true);
+        world.has_announced("O-O d6");
+    }
+}
+
+/// Without a gap, plies that nobody saw are not made up: the bishop is read only later.
+#[test]
+fn no_ply_is_inferred_while_all_is_heard() {
+    let mut world = memory::given("rnbq1rk1/ppppbppp/4p3/3nP3/3P4/3B1N2/PPP2PPP/RNBQK2R w KQ - 0 6");
+    world
+        .wait(1200)
+        .shows("h7. g6p")
+        .wait(400)
+        .shows("d3.")
+        .wait(1900)
+        .shows("h7B");
+    world.wait(900).shows("g6.").wait(900).shows("g8. h7k");
+    world.has_announced("Bxh7+ Kxh7");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Any game, by hands of any pace: the board's last position is the record's, and the tree that grew with the game
+    /// has the same best line as one that reads all of it again.
+    #[test]
+    fn growing_with_the_game_finds_the_same_as_reading_it_again(
+        choices in prop::collection::vec((any::<prop::sample::Index>(), 60_u64..1500, 90_u64..2500), 2..24)
+    ) {
+        let mut world = World::new(START);
+        let mut position = Chess::default();
+        let mut played = Vec::new();
+        for (choice, lift, land) in choices {
+            let moves = position.legal_moves();
+            // Castling, en passant and promotion have tests of their own.
+            let simple: Vec<_> = moves.into_iter()
+                .filter(|m| !m.is_castle() && !m.is_en_passant() && !m.is_promotion())
+                .collect();
+            if simple.is_empty() {
+                break;
+            }
+            let m = *choice.get(&simple);
+            played.push(shakmaty::san::SanPlus::from_move(position.clone(), m).to_string());
+            let from = m.from().expect("a piece of the board");
+            if m.is_capture() {
+                world.shows(&format!("{}.", m.to())).wait(lift);
+            }
+            world.wait(lift).shows(&format!("{from}.")).wait(lift);
+            position.play_unchecked(m);
+            let piece = position.board().piece_at(m.to()).expect("the piece");
+            world.shows(&format!("{}{}", m.to(), piece.char())).wait(land);
+        }
+        world.wait(4000);
+        let record: Vec<&str> = world.announced.iter().map(String::as_str).collect();
+        prop_assert_eq!(record.last().map(|last| last.trim_start_matches("no, ")), played.last().map(String::as_str));
+        let (ply, grown, again) = world.tracker.best_lines(world.now).expect("the board showed it");
+        prop_assert_eq!(ply as usize + grown.len(), played.len());
+        prop_assert_eq!(grown, again);
+    }
+}
