@@ -7,8 +7,9 @@ use shakmaty::{Chess, Color, KnownOutcome, Position};
 
 use super::history::History;
 use super::{LineEntry, Referee, Verdict};
-use crate::events::{CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind};
+use crate::events::{CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, Ply};
 use crate::laws::{Fivefold, Rules, SeventyFive};
+use crate::model::Model;
 
 /// 75 moves by each player without a pawn move or capture.
 const SEVENTY_FIVE_MOVES: u32 = 75;
@@ -111,6 +112,31 @@ impl Referee {
             self.publish(now, completed);
         }
         self.end(now, Some(stood_at).filter(|at| *at != now), verdict);
+    }
+
+    /// The ply that ended the game by the Laws was not played if its piece has gone on in the same motion. A ply that nobody
+    /// pressed ends the game once it has rested, and its piece may still be in the hand then.
+    pub(super) fn check_last_ply(&mut self, now: Timestamp, ply: &Ply) {
+        let Some(game) = self.game.as_ref().filter(|game| game.ended) else {
+            return;
+        };
+        let rested = Model::FITTED.doubt + Model::FITTED.rest;
+        let goes_on = game.published.last().is_some_and(|entry| {
+            let last = &entry.ply;
+            ply.number == last.number
+                && ply.played.is_some()
+                && ply.lifted_at == last.lifted_at
+                && ply.stood_at <= last.stood_at + rested
+                && !entry.is_pressed()
+        });
+        let ended = game
+            .verdict
+            .as_ref()
+            .filter(|verdict| goes_on && verdict.by == DecidedBy::Laws);
+        if let Some((result, reason)) = ended.map(|ended| (ended.result, ended.reason)) {
+            self.publish(now, EventKind::GameResumed { result, reason });
+            self.reopen();
+        }
     }
 
     /// Play goes on after a result that the board showed: a square was misread, or the players had not agreed. The game

@@ -409,6 +409,7 @@ impl Referee {
         if self.was_left_out(&entry.ply) {
             self.publish_ply(now, entry.clone(), None, reason);
         }
+        self.check_last_ply(now, &entry.ply);
         self.line.push(entry);
         self.follow(now, reason);
         self.check_for_play(now);
