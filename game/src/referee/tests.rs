@@ -6,10 +6,10 @@ use shakmaty::CastlingMode;
 
 use crate::clock::{ClockChange, Side};
 use crate::events::{CompletedBy, EventKind, Recovery};
-use crate::laws::Edition;
+use crate::laws::{Edition, Mode};
 use crate::position::State;
 use crate::tracker::Finding;
-use table::{STANDARD, Table};
+use table::{STANDARD, Table, rules};
 
 /// How many moves were published since the last call.
 fn moves_made(table: &mut Table) -> usize {
@@ -113,4 +113,29 @@ fn a_ply_that_was_pressed_was_made_while_the_clock_ran() {
         moves_made(&mut table)
     };
     assert_eq!((made(CompletedBy::Press), made(CompletedBy::OwnNextMove)), (2, 1));
+}
+
+/// The queen hovers over a square on which she would stalemate, and goes on. If the clock was pressed, the game is over.
+#[test]
+fn a_game_that_the_laws_ended_is_resumed_if_its_last_ply_goes_on() {
+    let resumed = |pressed: bool, seconds: u64| {
+        let mut table = Table::of(
+            "7k/8/6K1/8/8/8/8/5Q2 w - - 0 1",
+            rules(Edition::Fide2023, Mode::Rapid, true),
+        );
+        table.makes("Qf7");
+        if pressed {
+            table.completes(1, CompletedBy::Press);
+        }
+        let lifted_at = table.now;
+        table.settles().passes(seconds);
+        let ended = table.published().join(", ");
+        assert!(ended.contains("stalemate"), "{ended}");
+        table.goes_on("Qe1", lifted_at);
+        let mut events = table.referee.take_events().into_iter();
+        events.any(|said| matches!(said.event.kind, EventKind::GameResumed { .. }))
+    };
+    assert!(resumed(false, 2));
+    assert!(!resumed(true, 2));
+    assert!(!resumed(false, 10));
 }

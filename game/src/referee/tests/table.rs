@@ -174,6 +174,18 @@ impl Table {
         self.finds(Finding::Amended { ply, reason })
     }
 
+    /// The piece of the last ply, which was lifted then, has gone on: the ply is this one.
+    pub(in crate::referee) fn goes_on(&mut self, name: &str, lifted_at: Timestamp) -> &mut Self {
+        self.states.pop();
+        let ply = Ply {
+            lifted_at,
+            ..self.ply(name)
+        };
+        self.states.push(ply.after.clone());
+        let (ply, reason) = (Box::new(ply), CorrectionReason::Recovered);
+        self.finds(Finding::Amended { ply, reason })
+    }
+
     /// The ply of that number was misread: it was this one.
     pub(in crate::referee) fn rereads(&mut self, number: usize, name: &str) -> &mut Self {
         self.states.truncate(number);
