@@ -78,11 +78,11 @@ impl LineOfPlay {
             .min()?;
         let shown = |at: usize| sensors.showed(states[at].board()).map(|since| (at, since));
         let first = (oldest + first).min(self.passed.len());
-        let known = (oldest..=first).rev().filter_map(shown);
+        let mut known = (oldest..=first).rev().filter_map(shown);
         let (at, since) = known
             .clone()
             .find(|(_, since)| *since < changed)
-            .or_else(|| known.last())?;
+            .or_else(|| known.next_back())?;
         let ply = u32::try_from(at).unwrap_or(u32::MAX);
         let mut again = Tree::new(tree.model(), states[at].clone(), ply, since);
         again.read(sensors, since, now);

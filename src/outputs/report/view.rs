@@ -95,7 +95,7 @@ impl<'v> Renderer<'v> {
     }
 
     /// The reason of a result in words; unchanged if it is not one.
-    pub(super) fn end_reason<'w>(self, reason: &'w str) -> &'w str {
+    pub(super) fn end_reason(self, reason: &str) -> &str {
         word(self.manner.language, END_REASON, reason)
     }
 
