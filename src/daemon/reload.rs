@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use super::event_loop::EventLoop;
 use super::log;
 use super::patience::beside;
-use crate::config::{Config, ConfigError, KnownBy, NamedBoard};
+use crate::config::{Config, ConfigError, DaemonSettings, KnownBy, NamedBoard};
 use crate::journal::Run;
 use crate::outputs::broadcast::EventFacts;
 
@@ -114,30 +114,59 @@ fn is_ignored() -> bool {
 impl ConfigChange {
     /// From a configuration to another one.
     pub(super) fn between(old: &Config, new: Config) -> Self {
-        let mut config = old.clone();
-        config.daemon.log.clone_from(&new.daemon.log);
-        config.clock_messages.clone_from(&new.clock_messages);
-        let mut later = Vec::new();
-        let mut note = |differs: bool, what| {
-            if differs {
-                later.push(what);
-            }
+        // Every field is named, so that none is forgotten.
+        let Config {
+            daemon:
+                DaemonSettings {
+                    name,
+                    state_directory,
+                    log,
+                },
+            event,
+            mqtt,
+            http,
+            pairings,
+            publish,
+            lichess,
+            webhooks,
+            alarms,
+            halls,
+            livechess,
+            desk,
+            journal,
+            recorder,
+            ports,
+            boards,
+            clock_messages,
+            of_boards,
+        } = new;
+        let later = [
+            (old.daemon.name != name, "`name` under [daemon]"),
+            (old.daemon.state_directory != state_directory, "`state_directory`"),
+            (old.mqtt != mqtt, "[mqtt]"),
+            (old.http != http, "[http]"),
+            (old.publish != publish, "[publish]"),
+            (old.lichess != lichess, "[lichess]"),
+            (old.webhooks != webhooks, "[[webhook]]"),
+            (old.alarms != alarms, "[[alarm]]"),
+            (old.livechess != livechess, "[livechess]"),
+            (old.desk != desk, "[desk]"),
+            (old.halls != halls, "[hub] (of `kiebitz hub`)"),
+            (old.pairings != pairings, "`pairings`"),
+            (old.journal != journal, "[journal]"),
+            (old.recorder != recorder, "[recorder]"),
+            (old.ports != ports, "[ports] and [[port]]"),
+        ];
+        let later = later.into_iter().filter(|(differs, _)| *differs);
+        let later = later.map(|(_, table)| table).collect();
+        let mut config = Config {
+            event,
+            boards,
+            clock_messages,
+            of_boards,
+            ..old.clone()
         };
-        note(old.daemon.name != new.daemon.name, "`name` under [daemon]");
-        let moved = old.daemon.state_directory != new.daemon.state_directory;
-        note(moved, "`state_directory`");
-        note(old.mqtt != new.mqtt, "[mqtt]");
-        note(old.http != new.http, "[http]");
-        note(old.publish != new.publish, "[publish]");
-        note(old.lichess != new.lichess, "[lichess]");
-        note(old.livechess != new.livechess, "[livechess]");
-        note(old.pairings != new.pairings, "`pairings`");
-        note(old.journal != new.journal, "[journal]");
-        note(old.recorder != new.recorder, "[recorder]");
-        note(old.ports != new.ports, "[ports] and [[port]]");
-        config.event = new.event;
-        config.boards = new.boards;
-        config.of_boards = new.of_boards;
+        config.daemon.log = log;
         Self {
             of_boards: config.of_boards != old.of_boards,
             delays: delays(&config.boards) != delays(&old.boards),
@@ -289,15 +318,68 @@ mod tests {
     #[test]
     fn what_the_daemon_stands_on_stays_until_the_next_start() {
         let change = change(
-            "[daemon]\nstate_directory = \"/srv/other\"\nname = \"hall\"\nlog = \"debug\"\n[journal]\nkeep_days = 3\n\
-             [mqtt]\nurl = \"mqtt://elsewhere\"\n[http]\nlisten = \"127.0.0.1:8037\"\n[livechess]\nsetup = true\n[recorder]\nenabled = false\n[ports]\nusb = false\n\
-             [[board]]\nserial = \"1\"\nname = \"one\"\n",
+            r#"
+            [daemon]
+            state_directory = "/srv/other"
+            name = "hall"
+            log = "debug"
+            [mqtt]
+            url = "mqtt://elsewhere"
+            [http]
+            listen = "127.0.0.1:8037"
+            [publish]
+            to = "https://club.example/chess/"
+            [lichess]
+            token_file = "/etc/kiebitz/lichess"
+            [[webhook]]
+            name = "club"
+            url = "https://club.example/events"
+            [[alarm]]
+            name = "phone"
+            send = "ntfy"
+            url = "https://ntfy.sh/a-name-that-nobody-guesses"
+            [livechess]
+            setup = true
+            [desk]
+            users_file = "/etc/kiebitz/desk-users"
+            [hub]
+            halls = ["north/kiebitz"]
+            [journal]
+            keep_days = 3
+            [recorder]
+            enabled = false
+            [ports]
+            usb = false
+            [[board]]
+            serial = "1"
+            name = "one"
+            "#,
         );
         assert_eq!(change.at_once(), "the log level");
-        assert_eq!(change.later.len(), 8, "{:?}", change.later);
+        assert_eq!(
+            change.later,
+            [
+                "`name` under [daemon]",
+                "`state_directory`",
+                "[mqtt]",
+                "[http]",
+                "[publish]",
+                "[lichess]",
+                "[[webhook]]",
+                "[[alarm]]",
+                "[livechess]",
+                "[desk]",
+                "[hub] (of `kiebitz hub`)",
+                "[journal]",
+                "[recorder]",
+                "[ports] and [[port]]",
+            ]
+        );
         let mut expected = config(OLD);
         expected.daemon.log.clone_from(&change.config.daemon.log);
         assert_eq!(change.config, expected);
+        let paired = self::change(&format!("{OLD}[event]\npairings = [\"/srv/round.pgn\"]\n"));
+        assert_eq!(paired.later, ["`pairings`"]);
     }
 
     #[test]
