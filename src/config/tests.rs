@@ -163,7 +163,10 @@ fn each_line_of_the_example_says_what_holds_without_it() {
             }
         }
     }
-    assert_eq!(checked, 32);
+    assert_eq!(
+        checked, 32,
+        "keys were added to or removed from the `[tables]` of systemd/kiebitz.toml: write their number here"
+    );
 }
 
 #[test]
@@ -172,7 +175,11 @@ fn each_block_of_the_example_can_be_used() {
         .into_iter()
         .filter(|block| block.first().is_some_and(|line| line.starts_with("#[")))
         .collect();
-    assert_eq!(outside.len(), 11);
+    assert_eq!(
+        outside.len(),
+        11,
+        "`#[tables]` were added to or removed from systemd/kiebitz.toml: write their number here"
+    );
     for block in &outside {
         assert_ne!(parsed(&uncommented(block)), Config::default());
     }
