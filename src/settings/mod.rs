@@ -9,7 +9,7 @@ mod values;
 pub(crate) use error::SpannedError;
 pub use error::{ConfigError, Mistake};
 pub(crate) use reading::{
-    Absolute, Delay, TextValue, UniqueLines, delay, name, named, path, paths, required_name, url_of,
-    without_login,
+    Absolute, Delay, TextValue, UniqueLines, delay, name, named, path, paths, required_name, required_path,
+    url_of, without_login,
 };
 pub use values::{Name, NameError, NoUsbId, UsbId};

@@ -72,6 +72,10 @@ pub(crate) fn path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     TextValue::<Absolute>::deserialize(deserializer).map(|path| Some(path.0.0))
 }
 
+pub(crate) fn required_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+    TextValue::<Absolute>::deserialize(deserializer).map(|path| path.0.0)
+}
+
 /// The files of pairings.
 pub(crate) fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
     let paths = Vec::<TextValue<Absolute>>::deserialize(deserializer)?;

@@ -22,6 +22,7 @@ use crate::outputs::mqtt::MqttConfig;
 use crate::outputs::shared::address::{Address, PostFailure};
 use crate::outputs::shared::notes;
 use crate::outputs::shared::reports::Reports;
+use crate::outputs::shared::retry::sleep_until;
 use crate::system_time::wall_time;
 
 impl Output for AlarmSettings {
@@ -86,13 +87,6 @@ async fn follow(
         }
     }
     while let Ok(true) = teller.tell().await {}
-}
-
-async fn sleep_until(at: Option<Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at).await,
-        None => core::future::pending().await,
-    }
 }
 
 /// How somebody is told.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use axum::http::HeaderName;
 use serde::{Deserialize, Deserializer};
 
-use crate::settings::{Absolute, TextValue};
+use crate::settings::required_path;
 
 /// The arbiters' page.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -27,7 +27,7 @@ pub struct DeskSettings {
 struct DeskTable {
     #[serde(default = "usual", deserialize_with = "address")]
     listen: SocketAddr,
-    #[serde(deserialize_with = "users_file")]
+    #[serde(deserialize_with = "required_path")]
     users_file: PathBuf,
     user_header: Option<String>,
 }
@@ -78,10 +78,6 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::
     let address = address.filter(|address: &SocketAddr| address.port() > 0);
     let wrong = "expected an address with a port, as in \"127.0.0.1:8038\" for this computer alone";
     address.ok_or_else(|| serde::de::Error::custom(wrong))
-}
-
-fn users_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
-    TextValue::<Absolute>::deserialize(deserializer).map(|path| path.0.0)
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub(super) mod numbering;
 pub(super) mod record;
 pub mod reports;
 #[cfg(target_os = "linux")]
+pub(super) mod retry;
+#[cfg(target_os = "linux")]
 pub(crate) mod to_hall;
 #[cfg(target_os = "linux")]
 pub(super) mod trial;

@@ -20,6 +20,7 @@ use crate::outputs::feeds::FeedInput;
 use crate::outputs::shared::address::Address;
 use crate::outputs::shared::notes as noted;
 use crate::outputs::shared::reports::Reports;
+use crate::outputs::shared::retry::sleep_until;
 use crate::system_time::wall_time;
 
 /// So many events are posted together.
@@ -68,13 +69,6 @@ pub(super) async fn follow(
     }
     while poster.queue.is_any() && poster.post().await.is_none() {}
     poster.note();
-}
-
-async fn sleep_until(at: Option<Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at).await,
-        None => core::future::pending().await,
-    }
 }
 
 struct EventPoster {
