@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crate::root;
 
-/// A package, by the folder of its source.
+/// A package or a part of one, by the folder of its source.
 struct Package {
     source: &'static str,
+    /// The path of the module that the folder is, as imports write it.
+    root: &'static str,
     /// Most folders and files directly in it.
     most: usize,
     /// Its folders and files in the order of the data flow. Each imports only from itself and from those before it.
@@ -18,9 +20,10 @@ struct Package {
     known: &'static [(&'static str, &'static str)],
 }
 
-const PACKAGES: [Package; 2] = [
+const PACKAGES: [Package; 3] = [
     Package {
         source: "game/src",
+        root: "crate::",
         most: 12,
         flow: &[
             "vocabulary",
@@ -40,6 +43,7 @@ const PACKAGES: [Package; 2] = [
     },
     Package {
         source: "src",
+        root: "crate::",
         most: 25,
         flow: &[
             "exit",
@@ -68,6 +72,32 @@ const PACKAGES: [Package; 2] = [
             ("src/outputs/desk/review/refusal.rs", "kept"),
             ("src/outputs/desk/review/search.rs", "kept"),
             ("src/outputs/desk/task.rs", "kept"),
+        ],
+    },
+    Package {
+        source: "src/outputs",
+        root: "crate::outputs::",
+        most: 25,
+        flow: &[
+            "shared",
+            "pgn",
+            "sheet",
+            "terminal",
+            "report",
+            "mqtt",
+            "status",
+            "broadcast",
+            "feeds",
+            "lichess",
+            "livechess",
+            "webhook",
+            "alarm",
+            "desk",
+        ],
+        items: &[],
+        known: &[
+            ("src/outputs/broadcast/task.rs", "feeds"),
+            ("src/outputs/shared/to_hall.rs", "status"),
         ],
     },
 ];
@@ -132,7 +162,7 @@ fn against_the_flow(package: &Package) -> Vec<(String, String)> {
     for file in files(&source) {
         let path = module_path(file.strip_prefix(&source).expect("a file of the source"));
         let Some(own) = path.first().and_then(|module| place(module)) else {
-            continue; // lib.rs and main.rs
+            continue; // lib.rs, main.rs and mod.rs
         };
         let text = fs::read_to_string(&file).expect("a source file");
         let name = file
@@ -140,7 +170,7 @@ fn against_the_flow(package: &Package) -> Vec<(String, String)> {
             .expect("a file of the project")
             .display()
             .to_string();
-        for import in imports(&text, path.len()) {
+        for import in imports(&text, package.root, path.len()) {
             let item = package.items.iter().find(|(item, _)| *item == import);
             let module = item.map_or(import.as_str(), |(_, module)| module);
             let pair = (name.clone(), module.to_owned());
@@ -157,7 +187,7 @@ fn modules(source: &Path) -> Vec<String> {
     let mut modules: Vec<String> = fs::read_dir(source)
         .expect("the folder of the source")
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
-        .filter(|name| !["lib.rs", "main.rs"].contains(&name.as_str()))
+        .filter(|name| !["lib.rs", "main.rs", "mod.rs"].contains(&name.as_str()))
         .map(|name| name.trim_end_matches(".rs").to_owned())
         .collect();
     modules.sort();
@@ -201,14 +231,14 @@ fn module_path(file: &Path) -> Vec<String> {
     path
 }
 
-/// The modules of the crate's root that a file names, after `crate::` or after as many `super::` as lead there.
-fn imports(text: &str, depth: usize) -> Vec<String> {
+/// The modules below `root` that a file names, after its path or after as many `super::` as lead there.
+fn imports(text: &str, root: &str, depth: usize) -> Vec<String> {
     let code: Vec<&str> = text
         .lines()
         .map(|line| line.split("//").next().unwrap_or_default())
         .collect();
     let code = code.join("\n");
-    let mut starts = vec!["crate::".to_owned()];
+    let mut starts = vec![root.to_owned()];
     if depth > 0 {
         starts.push("super::".repeat(depth));
     }
@@ -259,7 +289,8 @@ fn imports_are_read_in_all_their_forms() {
     let text = "use crate::one::Two;\nuse crate::{\n    Three, four::{Five, six}, seven::*,\n};\n\
                 // crate::comment\nlet x = crate::eight();\nuse super::super::nine;\nuse super::ten;\nmycrate::no::x();\n";
     let all = ["one", "Three", "four", "seven", "eight"];
-    assert_eq!(imports(text, 0), all);
-    assert_eq!(imports(text, 2), [&all[..], &["nine"]].concat());
-    assert_eq!(imports(text, 1), [&all[..], &["ten"]].concat());
+    assert_eq!(imports(text, "crate::", 0), all);
+    assert_eq!(imports(text, "crate::", 2), [&all[..], &["nine"]].concat());
+    assert_eq!(imports(text, "crate::", 1), [&all[..], &["ten"]].concat());
+    assert_eq!(imports(text, "crate::seven::", 0), ["", "x"][..1]);
 }
