@@ -155,8 +155,11 @@ pub(super) struct BoardsArguments {
 #[command(disable_help_flag = true, after_help = after::CHECK_CONFIG)]
 pub(super) struct CheckConfigArguments {
     /// Configuration file [default: /etc/kiebitz.toml]
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", conflicts_with = "config")]
     pub(super) file: Option<PathBuf>,
+    /// The same, as other commands are given it
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
     #[command(flatten)]
     help: Help,
 }
@@ -486,6 +489,9 @@ pub(super) struct ReplayArguments {
     /// The evidence for every move, and the alternatives
     #[arg(long, help_heading = PRINTED)]
     pub(super) explain: bool,
+    /// Only this board, as of a recording of a bus; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(super) board: Vec<String>,
     /// Arbiter's commands to apply, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(super) commands: Option<PathBuf>,

@@ -52,7 +52,7 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
         #[cfg(target_os = "linux")]
         CliCommand::Boards(boards) => Ok(Invocation::Boards(boards.into())),
         #[cfg(target_os = "linux")]
-        CliCommand::CheckConfig(check) => Ok(Invocation::CheckConfig(check.file)),
+        CliCommand::CheckConfig(check) => Ok(Invocation::CheckConfig(check.file.or(check.config))),
         CliCommand::Demo(demo) => Ok(Invocation::Demo(demo.into())),
         #[cfg(all(unix, feature = "emulator"))]
         CliCommand::Emulate(emulate) => emulation(emulate)
@@ -166,6 +166,7 @@ fn replay(arguments: ReplayArguments) -> anyhow::Result<ReplayRequest> {
         json,
         pgn,
         explain,
+        board,
         commands,
         speed,
         stream,
@@ -197,6 +198,7 @@ fn replay(arguments: ReplayArguments) -> anyhow::Result<ReplayRequest> {
         .collect();
     Ok(ReplayRequest {
         captures,
+        boards: board,
         rules,
         commands,
         output,

@@ -1,5 +1,7 @@
 //! `kiebitz replay`.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufReader, Write};
 use std::path::Path;
@@ -38,17 +40,25 @@ pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit>
         names,
         rules: &request.rules,
         commands: commands.as_ref(),
+        boards: &request.boards,
+        seen: RefCell::default(),
     };
     let live = request.speed != Speed::Max;
     let mut printer = Printer::new(out, request.output, live, system_time::local_zone());
-    let Some(config) = &request.mqtt else {
-        return print_all(request, &given, &mut printer);
+    let exit = match &request.mqtt {
+        None => print_all(request, &given, &mut printer)?,
+        Some(config) => {
+            request.logging.start();
+            tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?
+                .block_on(publish_all(request, config, &given, &mut printer))?
+        }
     };
-    request.logging.start();
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?
-        .block_on(publish_all(request, config, &given, &mut printer))
+    match exit {
+        Exit::Fine => given.check_boards().map(|()| exit),
+        _ => Ok(exit),
+    }
 }
 
 /// What applies to every capture.
@@ -57,6 +67,10 @@ struct ReplayRules<'c> {
     names: Names,
     rules: &'c RulesFrom,
     commands: Option<&'c CommandFile>,
+    /// Names of boards; none: all.
+    boards: &'c [String],
+    /// The boards of the captures replayed so far.
+    seen: RefCell<BTreeSet<String>>,
 }
 
 /// What boards are called and what is played on them.
@@ -84,6 +98,26 @@ pub(super) fn config(rules: &RulesFrom) -> Result<Config, ConfigError> {
 }
 
 impl ReplayRules<'_> {
+    fn is_on_board(&self, board: &str) -> bool {
+        self.boards.is_empty() || self.boards.iter().any(|wanted| wanted == board)
+    }
+
+    /// Refuses a name that no board in the captures has.
+    fn check_boards(&self) -> Result<()> {
+        let seen = self.seen.borrow();
+        let Some(missing) = self.boards.iter().find(|board| !seen.contains(*board)) else {
+            return Ok(());
+        };
+        if seen.is_empty() {
+            bail!("there is no board {missing} in the captures: they show no board at all");
+        }
+        let seen = seen.iter().map(String::as_str).collect::<Vec<_>>();
+        bail!(
+            "there is no board {missing} in the captures, only {}",
+            seen.join(", ")
+        )
+    }
+
     /// A capture, a folder of the daemon's recordings, or what was recorded of a game in the journal.
     fn open(&self, capture: &CaptureRequest) -> Result<(Replay<BufReader<Chain>>, Option<GameStretch>)> {
         let (path, stream) = (&capture.path, &capture.stream);
@@ -231,7 +265,7 @@ fn after(done: Result<()>, exit: Exit) -> Result<Exit> {
 /// A capture being replayed.
 struct Running<'c> {
     capture: &'c CaptureRequest,
-    commands: Option<&'c CommandFile>,
+    given: &'c ReplayRules<'c>,
     replay: Replay<BufReader<Chain>>,
     /// The part that is asked for, where that is a game of the journal.
     stretch: Option<GameStretch>,
@@ -246,7 +280,7 @@ struct Unprinted;
 impl<'c> Running<'c> {
     fn begin<W: Write>(
         capture: &'c CaptureRequest,
-        given: &ReplayRules<'c>,
+        given: &'c ReplayRules<'c>,
         printer: &mut Printer<'_, W>,
     ) -> Result<Self> {
         let commands = given.commands;
@@ -254,7 +288,7 @@ impl<'c> Running<'c> {
         printer.begin(&capture.path).context(Unprinted)?;
         Ok(Self {
             capture,
-            commands,
+            given,
             replay: replay.with_commands(commands.map_or(&[], CommandFile::commands)),
             stretch,
             broken: None,
@@ -275,17 +309,18 @@ impl<'c> Running<'c> {
 
     /// Whether the board of that name is asked for.
     fn is_of(&self, board: &str) -> bool {
-        self.stretch.as_ref().is_none_or(|stretch| stretch.is_of(board))
+        self.given.is_on_board(board) && self.stretch.as_ref().is_none_or(|stretch| stretch.is_of(board))
     }
 
     fn step<W: Write>(&mut self, printer: &mut Printer<'_, W>) -> Result<Vec<ExplainedEvent>> {
         match self.replay.step() {
             Ok(events) => {
                 self.warn_of_refusals();
-                let events = match &mut self.stretch {
+                let mut events = match &mut self.stretch {
                     Some(stretch) => stretch.select(events),
                     None => events,
                 };
+                events.retain(|said| self.given.is_on_board(&said.event.board));
                 printer.take_step(&events).context(Unprinted)?;
                 Ok(events)
             }
@@ -297,7 +332,7 @@ impl<'c> Running<'c> {
     }
 
     fn warn_of_refusals(&mut self) {
-        if let Some(file) = self.commands {
+        if let Some(file) = self.given.commands {
             warn_of_refused(file, self.replay.take_answers());
         }
     }
@@ -305,6 +340,8 @@ impl<'c> Running<'c> {
     /// Prints what was found, even if the capture is broken off.
     fn end<W: Write>(self, printer: &mut Printer<'_, W>) -> Result<()> {
         printer.end(&self.replay).context(Unprinted)?;
+        let boards = self.replay.boards().map(|board| board.name().to_owned());
+        self.given.seen.borrow_mut().extend(boards);
         let path = &self.capture.path;
         if let Some(offset) = self.replay.truncated() {
             failure::warn(

@@ -176,6 +176,8 @@ pub(super) struct PgnRequest {
 #[derive(Debug)]
 pub(super) struct ReplayRequest {
     pub(super) captures: Vec<CaptureRequest>,
+    /// Names of boards; none: all.
+    pub(super) boards: Vec<String>,
     pub(super) rules: RulesFrom,
     pub(super) commands: Option<PathBuf>,
     pub(super) output: ReplayOutput,

@@ -126,7 +126,7 @@ fn configuration_with_a_mistake_is_shown_with_its_place() {
         "{errors}"
     );
     let missing = folder.path().join("no.toml");
-    let (code, _, errors) = run(&["check-config", shown(&missing)]);
+    let (code, _, errors) = run(&["check-config", "--config", shown(&missing)]);
     assert_eq!(code, Some(2));
     assert!(
         errors.contains("no.toml") && errors.contains("Check the name"),

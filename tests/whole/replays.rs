@@ -34,6 +34,26 @@ fn program_prints_what_the_library_says() {
     assert!(captures > 0, "tests/captures holds no capture");
 }
 
+#[test]
+fn a_board_that_is_not_in_the_captures_is_refused_with_those_that_are() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/castling-rook-first.pcapng");
+    let replay = |board: &str| {
+        let mut replay = Command::new(crate::program());
+        replay.args(["replay", "--json", "--board", board]).arg(&path);
+        replay.output().expect("the program runs")
+    };
+    let found = replay("board-1");
+    assert!(found.status.success());
+    assert_eq!(String::from_utf8(found.stdout).expect("UTF-8"), library(&path));
+    let missing = replay("board-9");
+    assert_eq!((missing.status.code(), missing.stdout.len()), (Some(1), 0));
+    let errors = String::from_utf8_lossy(&missing.stderr);
+    assert!(
+        errors.contains("there is no board board-9 in the captures, only board-1"),
+        "{errors}"
+    );
+}
+
 /// The events of a replay of a capture, one per line.
 fn library(path: &Path) -> String {
     let mut replay = Replay::open(path, "replay").expect("a capture");

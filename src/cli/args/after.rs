@@ -229,6 +229,7 @@ Examples:
   kiebitz replay --explain board-3.pcapng        the evidence for each move
   kiebitz replay --pgn round-5/*.pcapng          all games of a round
   kiebitz replay --json board-3.pcapng | jq .    the events
+  kiebitz replay --board board-3 row-1.pcapng    one board of a bus
   kiebitz replay --mode blitz --unsupervised --time-control 3+2 board-3.pcapng
   kiebitz replay --commands arbiter.jsonl board-3.pcapng
   kiebitz replay --explain 2026-11-21-board-3-2  a game of the journal, as listed by `kiebitz games`
