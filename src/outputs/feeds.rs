@@ -26,6 +26,15 @@ use crate::outputs::shared::trial::Trial;
 use crate::tournament::Tournament;
 
 /// What the task is told, with the time of it.
+///
+/// A daemon's start gives, in this order:
+///
+/// 1. `Restart(true)`, a `Past` for each board, and `Pairings` if the files can be read,
+/// 2. `Restart(false)` once the recordings are played back,
+/// 3. a `Past` for each board with what the playback has added, and empty `Pairings` if no files are configured,
+/// 4. what happens from then on.
+///
+/// Without a readable journal there is no `Past`. A hub gives none either: its past comes as `Events`.
 #[derive(Debug)]
 pub(super) enum FeedInput {
     Events(Vec<Event>),
@@ -34,7 +43,9 @@ pub(super) enum FeedInput {
     Serial(String, String),
     /// How a board is.
     Status(Box<BoardStatus>),
-    /// What the journal has of a board.
+    /// What the journal has of a board's games of this event, which may begin and end anywhere in a game. The second one of
+    /// a start goes on where the first one ended, or repeats all of it if events were restored in between: an output
+    /// recognises by `seq` what it has.
     Past(String, Vec<Event>),
     /// `None`: they cannot be read, and those before hold.
     Pairings(Option<Arc<Tournament>>),
