@@ -44,7 +44,7 @@ use crate::position::lines::{self, FoundLines};
 #[derive(Debug, Clone)]
 pub(super) struct View {
     at: Timestamp,
-    pub(super) board: Board,
+    board: Board,
 }
 
 impl Tracker {
