@@ -6,8 +6,10 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Color, Role, Square};
 
+use super::in_one_scan;
 use super::standing::BoardComparison;
-use crate::position::outcome_of_kings;
+use crate::events::SensorChange;
+use crate::position::{difference, outcome_of_kings};
 
 /// More squares than this are pieces being set up or cleared away.
 const MAX_SQUARES: usize = 10;
@@ -32,10 +34,21 @@ impl BoardComparison<'_> {
             if !act.pushed || act.halfway {
                 return None;
             }
+            // The last move appeared in the same scan: both were knocked over.
+            let before = self.last.map(|last| last.before.board());
+            let expected = before.map_or(Bitboard::EMPTY, |before| difference(before, tip.board()));
+            let upset = act.upset || (expected.any() && self.at_once(fresh | expected));
             // It may be an illegal move that is put right before the press.
-            return astray(act.squares, self.trace.model.put_right);
+            return astray(
+                act.squares,
+                if upset {
+                    self.trace.model.doubt
+                } else {
+                    self.trace.model.put_right
+                },
+            );
         }
-        if self.shows_result() || self.takes_back(fresh) {
+        if self.shows_result() || self.takes_back(fresh) || self.castled_behind_rook().is_some() {
             return None;
         }
         let moves = tip.moves();
@@ -51,13 +64,15 @@ impl BoardComparison<'_> {
             .filter(|footprint| fresh.is_superset(footprint.squares()) && footprint.fits(shown))
             .map(|footprint| footprint.squares())
             .next();
-        let rest = fresh & !played.unwrap_or(Bitboard::EMPTY);
+        // Nobody makes a move and pushes another piece within one scan.
+        let upset = self.at_once(fresh) && fresh.count() > 3;
+        let rest = fresh & !played.filter(|_| !upset).unwrap_or(Bitboard::EMPTY);
         let strays = strays(tip.board(), shown, rest);
         if let Some(fallen) = strays.single_square() {
             let grace = self.fallen_grace(fallen)?;
             let all = self::strays(tip.board(), shown, fresh);
-            return (shown.piece_at(fallen).is_none() && fresh == strays)
-                .then_some(Astray { squares: all, grace });
+            let counts = fresh == strays || grace == self.trace.model.doubt;
+            return (shown.piece_at(fallen).is_none() && counts).then_some(Astray { squares: all, grace });
         }
         if strays.is_empty() {
             return None;
@@ -80,6 +95,9 @@ impl BoardComparison<'_> {
 
     /// The squares that differed before a piece was lifted, but for `known` ones.
     pub(crate) fn displaced_before(&self, lifted_at: Timestamp, known: Bitboard) -> Bitboard {
+        if self.castled_behind_rook().is_some() {
+            return Bitboard::EMPTY;
+        }
         let squares = self.differs().without(known).into_iter();
         squares
             .filter(|square| self.trace.changed_at(*square) + ONE_SCAN_APART < lifted_at)
@@ -91,7 +109,7 @@ impl BoardComparison<'_> {
     pub(crate) fn still_displaced(&self, squares: Bitboard) -> Option<Astray> {
         let shown = self.trace.board();
         let squares = strays(self.tip.board(), shown, squares);
-        if squares.is_empty() {
+        if squares.is_empty() || self.castled_behind_rook().is_some() {
             return None;
         }
         let appeared = (squares & shown.occupied()).any();
@@ -128,7 +146,36 @@ impl BoardComparison<'_> {
         let color = tip.board().color_at(fallen)?;
         let taken = |m: shakmaty::Move| m.to() == fallen;
         let wanted = color == tip.turn() || tip.moves().iter().any(|candidate| taken(candidate.m));
-        (!wanted).then_some(self.trace.model.patience)
+        match (self.knocked(fallen, color), self.knocked(fallen, !color), wanted) {
+            (true, ..) => Some(self.trace.model.doubt),
+            (false, true, _) => Some(self.trace.model.put_right),
+            (false, false, true) => None,
+            (false, false, false) => Some(self.trace.model.patience),
+        }
+    }
+
+    /// Whether all these squares came to show what they do in one scan.
+    fn at_once(&self, squares: Bitboard) -> bool {
+        let changed = squares.into_iter().map(|square| self.trace.changed_at(square));
+        in_one_scan(changed)
+    }
+
+    /// Whether another piece of `color` left its square nearby in the same scan: nobody lifts two at once.
+    fn knocked(&self, fallen: Square, color: Color) -> bool {
+        let at = self.trace.changed_at(fallen);
+        let mut scan = self
+            .trace
+            .since(at.saturating_sub(ONE_SCAN_APART))
+            .take_while(|shown| shown.when.at <= at + ONE_SCAN_APART)
+            .filter(|shown| shown.square != fallen);
+        // One that is drawn leaves other squares than its own.
+        let before = self.last.map(|last| last.before.board());
+        let stood = |shown: &SensorChange, board: &Board| board.piece_at(shown.square) == shown.before;
+        scan.any(|shown| {
+            shown.before.is_some_and(|piece| piece.color == color)
+                && shown.square.distance(fallen) <= 2
+                && (stood(shown, self.tip.board()) || before.is_some_and(|before| stood(shown, before)))
+        })
     }
 }
 

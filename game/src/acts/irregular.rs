@@ -35,7 +35,7 @@ pub(crate) struct Irregular {
     /// being lifted.
     pub(super) pushed: bool,
     /// The piece that stood there left in the same scan, too: both were knocked over.
-    upset: bool,
+    pub(super) upset: bool,
 }
 
 /// What moved.
@@ -99,8 +99,8 @@ impl Acts {
 impl BoardComparison<'_> {
     /// What a player has on the board instead of a legal move, where it explains all that differs.
     pub(crate) fn irregular(&self) -> Option<Irregular> {
-        let act = self.read(self.differs())?;
-        let not_yet = self.is_two_moves(&act) || self.goes_on(&act);
+        let act = self.read(self.differs()).or_else(|| self.castled_behind_rook())?;
+        let not_yet = self.stood_before(&act) || self.is_two_moves(&act) || self.goes_on(&act);
         (!not_yet).then_some(act)
     }
 
@@ -141,6 +141,24 @@ impl BoardComparison<'_> {
         let last = self.last.iter();
         let mut before = last.flat_map(|last| [Some(last.before), last.earlier]);
         before.any(|before| before.is_some_and(on_the_way))
+    }
+
+    /// Illegal castling whose rook move the tracker found as a move of its own.
+    pub(super) fn castled_behind_rook(&self) -> Option<Irregular> {
+        let last = self.last?;
+        let (before, shown) = (last.before, self.trace.board());
+        let moved = difference(before.board(), self.tip.board()) | self.differs_anywhere();
+        let squares = moved & !self.aside;
+        let act = done(self.trace, before, shown, squares).filter(|act| act.kind == Kind::Castling)?;
+        let illegal = !stands_as_legal_move(before, shown, squares);
+        let soon = self.trace.changed_at(act.from) <= last.ply.stood_at + self.trace.model.doubt;
+        (illegal && soon).then_some(act)
+    }
+
+    /// Whether it stood there before the last ply was made: then it does not belong to this turn.
+    fn stood_before(&self, act: &Irregular) -> bool {
+        self.last
+            .is_some_and(|last| act.since + ONE_SCAN_APART < last.ply.lifted_at)
     }
 
     /// Whether the piece of the last ply goes on, which was neither pressed nor answered: it may never have left the hand

@@ -1,6 +1,7 @@
 //! What the pieces did around a press of the clock.
 
 use kiebitz_hardware::Timestamp;
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color};
 
 use super::Acts;
@@ -11,7 +12,8 @@ impl Turn<'_> {
     /// after it.
     pub(crate) fn was_in_hand(&self, pressed: Timestamp) -> bool {
         let (color, lifted_at) = (self.ply.color, self.ply.lifted_at);
-        let arrives: Bitboard = self.squares() & self.ply.after.board().by_color(color);
+        let moved = self.squares();
+        let arrives: Bitboard = moved & self.ply.after.board().by_color(color);
         // A press is heard late, and a square no more than a scan late. A piece that appears later still may have stood off
         // the centre of its square, unread, until somebody moved it.
         let (early, late) = (pressed + self.trace.model.pause, pressed + self.trace.model.doubt);
@@ -23,6 +25,14 @@ impl Turn<'_> {
             }
             if own && arrives.contains(shown.square) {
                 landed = Some(landed.map_or(shown.when.at, |first| first.min(shown.when.at)));
+            } else if own && shown.when.at + ONE_SCAN_APART >= lifted_at && shown.when.at <= late {
+                // It stood elsewhere on its way, or another piece was touched.
+                return false;
+            }
+            let opponent =
+                shown.before.is_some_and(|piece| piece.color != color) && !moved.contains(shown.square);
+            if opponent && shown.when.at >= pressed {
+                return false;
             }
         }
         lifted_at < pressed && landed.is_some_and(|landed| (early..=late).contains(&landed))
