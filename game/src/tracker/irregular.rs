@@ -2,8 +2,8 @@
 //!
 //! What a player has on the board instead of a legal move is a suspicion: a candidate that stays in the background
 //! until a press backs it or a reply to it is found. With its reply it competes like any other line, and is announced
-//! once the reply has rested and nothing else on the board is unexplained. It does not replace a ply that was
-//! completed. Two pieces at once count only as king and rook (castling that is not allowed), or if they were pressed as
+//! once the reply has rested and nothing else on the board is unexplained. It can also take the place of the last ply, if
+//! the piece of that ply has gone on. Two pieces at once count only as king and rook (castling that is not allowed), or if they were pressed as
 //! one move.
 
 use kiebitz_hardware::Timestamp;

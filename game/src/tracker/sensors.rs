@@ -5,6 +5,10 @@
 //!
 //! Some pieces are believed without being read: a start position with one or two pieces missing counts as complete, and
 //! those pieces stand on their squares until the board reads something there.
+//!
+//! A square is weak if it reads its piece, or nothing, for moments only. No hand lifts a piece so often. The piece of a
+//! weak square is taken to stand there until the square reads another piece, or until there are more pieces of its kind
+//! on the board than before, because it has come to stand elsewhere.
 
 use std::collections::VecDeque;
 

@@ -1,6 +1,6 @@
 //! The candidate lines of play: a small tree of positions, measured against what the sensors show.
 //!
-//! The root is a ply beyond doubt. After every change of a square, every node is measured again. Then the tree grows,
+//! The root is an earlier position of the line. After every change of a square, every node is measured again. Then the tree grows,
 //! starting with the cheapest lines, by plies
 //!
 //! - whose squares all show them now,
@@ -9,8 +9,8 @@
 //!   scramble, a piece may be read only after the reply, because it was set down off-centre; one report then brings
 //!   several plies.
 //!
-//! A confirmed ply that was pressed or answered, on a board that showed it exactly, closes its alternatives. A leaf
-//! whose squares no longer show its ply is dropped once it costs **hopeless** more than the best line. `MAX_READINGS`
+//! While no square is unexplained, a confirmed ply that was pressed or answered, on a board that showed it exactly,
+//! closes its alternatives. That keeps the tree small and decides nothing: `reopen` finds them again. A leaf whose squares no longer show its ply is dropped once it costs **hopeless** more than the best line. `MAX_READINGS`
 //! limits the size.
 
 use kiebitz_hardware::Timestamp;

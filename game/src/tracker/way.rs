@@ -1,7 +1,9 @@
 //! Where a piece was shown on its way from one square to another, and what that costs.
 //!
 //! A piece that rested on a square off its way, for more than a scan, costs **unlikely**. A piece that only crossed
-//! such a square, or that rested on its way while the other player moved, costs **odd**.
+//! such a square, or that rested on its way while the other player moved, costs **odd**. A piece that stood off its way
+//! for **put_right**, or on its way for **doubt** while the other player moved, was most likely played there: it costs
+//! **unlikely** more.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
