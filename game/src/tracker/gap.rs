@@ -373,7 +373,8 @@ impl Tracker {
         }
         if until > since + self.model.patience {
             // A game may have ended meanwhile.
-            self.play_back_games(since, until, elements, None);
+            let with_clock = self.clock.running().is_some();
+            self.play_back_games(since, until, elements, None, with_clock);
             touched = None;
         } else {
             self.play_back_by(since, until, elements, &mut touched);
@@ -445,9 +446,10 @@ impl Tracker {
             Some(since) if pressed && since <= clock_until => reading.map(|_| last),
             since => since,
         };
+        let with_clock = unheard.halted.is_some() || self.clock.running().is_some() || pressed;
         // What stood before the gap went on standing until hands moved it.
         self.wake = Some(from);
-        self.play_back_games(from, until, missed, stopped_since);
+        self.play_back_games(from, until, missed, stopped_since, with_clock);
         self.playback = None;
         self.set_checkpoint(until);
         if dumped {

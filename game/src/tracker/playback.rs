@@ -4,18 +4,18 @@
 //! memory has no times, so `memory/pace.rs` invents plausible ones. Pauses between recorded changes are invented as
 //! well: they confirm no ply, and do not make a square look dead.
 //!
-//! In a long record, games end and begin. Of the plies before a start position, `signals` tells which were pieces being
-//! set up.
+//! In a long record, games end and begin. `memory/game_end.rs` separates play from what follows it: kings in the
+//! centre, and pieces being set up.
 
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_protocol::{Element, Piece};
+use kiebitz_protocol::{Dump, Element, Piece};
 
 use super::Tracker;
 use crate::events::Since;
 use crate::model::IN_HANDS;
-use crate::tracker::memory::{self, pace, press, starts, unmerged};
+use crate::tracker::memory::{self, game_end, pace, press, starts, tagged, unmerged};
 
 /// What is being played back.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +50,7 @@ impl Tracker {
         until: Timestamp,
         missed: &[Element],
         stopped_since: Option<Timestamp>,
+        with_clock: bool,
     ) {
         let starts = starts(self.sensors.fields(), missed);
         let is_press = |element: &Element| matches!(element, Element::ClockTime { .. });
@@ -60,6 +61,9 @@ impl Tracker {
         let stopped_since = stopped_since.filter(|_| ended_before.is_none());
         let (mut begun, mut at) = (0, from);
         for (nth, (start, placement)) in starts.iter().enumerate() {
+            // Pieces that are set up for the next game look like moves of the game before.
+            let game = &missed[begun..*start];
+            let played = game_end::played(game, self.sensors.fields(), placement, with_clock);
             let share = span.mul_f64((*start + 1) as f64 / missed.len().max(1) as f64);
             let over = ended_before.filter(|_| nth + 1 == starts.len());
             let ended = over.map_or(from + share, |over| match memory::moved(last_game, placement) {
@@ -70,22 +74,61 @@ impl Tracker {
             let stood = ended.saturating_sub(self.model.doubt).max(at);
             let ended = ended.max((stood + self.model.doubt).min(until));
             let over = over.map_or(stood, |over| over.saturating_sub(MOMENT));
-            let shown =
-                over.saturating_sub((over.saturating_duration_since(at) / 2).min(self.model.patience));
-            self.play_to_the_end(at, shown, &missed[begun..*start]);
-            self.decide_when_due(over);
+            let (play, then) = game.split_at(played);
+            self.play_with_result(at, over, play, then);
             self.sensors.set_all(stood, placement);
             self.squares_changed(stood);
             self.decide(ended);
             (begun, at) = (*start, ended);
         }
+        let usual = self.usual_start();
+        let before = self.sensors.fields();
+        let played = match stopped_since {
+            Some(_) => game_end::played(last_game, before, &usual, true),
+            None => game_end::until_set_up(last_game, before, &usual, with_clock),
+        };
+        let (play, then) = last_game.split_at(played);
         match stopped_since {
             Some(since) => {
-                self.play_to_the_end(at, since.saturating_sub(MOMENT), last_game);
-                self.decide_when_due(until);
+                self.play_to_the_end(at, since.saturating_sub(MOMENT), play);
+                self.show_result(since + MOMENT, until, then);
             }
-            None => self.play_back(at, until, last_game),
+            None if then.is_empty() => self.play_back(at, until, play),
+            None => self.play_with_result(at, until, play, then),
         }
+        self.take_over(until, then);
+    }
+
+    /// Plays back a game, and the result that kings show in what follows.
+    fn play_with_result(&mut self, from: Timestamp, to: Timestamp, play: &[Element], then: &[Element]) {
+        let shown = to.saturating_sub((to.saturating_duration_since(from) / 2).min(self.model.patience));
+        self.play_to_the_end(from, shown, play);
+        self.show_result(shown, to, then);
+    }
+
+    /// Has the kings show, from then on, the result that they come to in what follows a game: what they showed on the way
+    /// was put right.
+    fn show_result(&mut self, from: Timestamp, to: Timestamp, then: &[Element]) {
+        let result = game_end::until_shown(then, self.sensors.fields());
+        let stands = from + (to.saturating_duration_since(from) / 2).min(self.model.pause);
+        self.play_back(from, stands, &then[..result]);
+        self.decide_when_due(to);
+    }
+
+    /// Takes over what was shown and set up, without looking for moves in it.
+    fn take_over(&mut self, now: Timestamp, elements: &[Element]) {
+        for (field, contents) in memory::changes(elements) {
+            self.sensors.set_field(now, field, contents);
+        }
+    }
+
+    /// The start position that the next game most likely begins with.
+    fn usual_start(&self) -> Dump {
+        tagged(if self.sensors.turned() {
+            Element::StartPositionTurned
+        } else {
+            Element::StartPosition
+        })
     }
 
     /// Plays back what was followed by a pause, so that the last move has come to rest.

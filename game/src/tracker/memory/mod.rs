@@ -2,6 +2,7 @@
 //!
 //! It knows nothing of lines of play: what the record means is the tracker's to find out.
 
+pub(crate) mod game_end;
 pub(crate) mod pace;
 
 use std::collections::BTreeSet;

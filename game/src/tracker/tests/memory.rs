@@ -509,6 +509,25 @@ fn a_memory_of_a_later_gap_closes_no_earlier_one() {
     world.wait(15_000).has_announced("e4 Undecidable:");
 }
 
+/// The clock was stopped before the port closed, and has not been pressed since.
+#[test]
+fn pieces_put_home_in_a_gap_while_the_clock_is_stopped_are_no_moves() {
+    let mut world = World::new(START);
+    world.clock(true, false).clock(true, true).wait(2000);
+    world.shows("e2. e4P").wait(1500).clock(false, true).wait(1500);
+    world.shows("b8. c6n").wait(1500).clock(true, true).wait(1500);
+    world.shows("g1. f3N").wait(1500).clock(false, true).wait(1500);
+    world.clock(false, false).wait(2000).observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    goes_unheard(&mut world, "c6. b8n f3. g1N");
+    world.wait(20_000).observe(Observation::Opened);
+    world.clock(false, false);
+    world.dump().observe(Observation::MemoryAsked);
+    memory_comes(&mut world, "e2. e4P b8. c6n g1. f3N c6. b8n f3. g1N");
+    assert_eq!(world.announced.join(" "), "e4 Nc6 Nf3 Memory:");
+}
+
 /// Before the promoted piece is scanned, the king takes it: the memory holds a second empty square.
 #[test]
 fn a_promoted_piece_that_is_taken_at_once_is_read_from_the_memory() {
