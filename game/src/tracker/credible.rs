@@ -80,7 +80,9 @@ impl Tree {
         let plies = std::iter::successors(before, |node| Some(self.node(node.parent?)));
         let unnoticed = plies.take(SEVERAL).filter(|ply| ply.is_irregular()).count();
         let dead = node.unread.without(known).any();
-        let odd = usize::from(node.hidden) + usize::from(dead);
+        // A square that is not dead after all has not read a piece.
+        let revived = known.without(node.unread).any();
+        let odd = usize::from(node.hidden) + usize::from(dead) + usize::from(revived);
         model.ply
             + timing
             + node.stray
@@ -193,13 +195,19 @@ impl Tree {
         let regular = !announced.iter().any(|id| self.node(*id).is_irregular());
         let cost = |at: usize| {
             let ply = self.node(announced[at]);
+            // In a record, which has no times, a piece that goes on may have been on its way all the time.
+            let on_its_way = ply.landed.recorded
+                && announced
+                    .get(at + 2)
+                    .is_some_and(|next| self.goes_on_from(announced[at], *next));
             // Where it stood for long, no hand was on its piece. What is no move may be put right later.
             let left = ply.stood >= model.patience && !ply.landed.recorded && regular;
             let done = ply.pressed || left;
-            let cost = if ply.clear && done {
-                model.unlikely
-            } else {
-                model.withdrawn
+            let cost = match (ply.clear && done && !on_its_way, ply.ambiguous) {
+                (true, _) => model.unlikely,
+                // One ply fewer does not make another guess better.
+                (_, true) => model.ply,
+                _ => model.withdrawn,
             };
             // The reply is taken back first. Where its piece goes back after that of the ply before, both play on.
             let after = announced.get(at + 1).and_then(|reply| self.node(*reply).back);
@@ -214,6 +222,15 @@ impl Tree {
         withdrawals
     }
 
+    /// Whether a ply moves the piece that another one moved.
+    fn goes_on_from(&self, first: NodeId, next: NodeId) -> bool {
+        let (Played::Move(first), Played::Move(next)) = (self.node(first).played, self.node(next).played)
+        else {
+            return false;
+        };
+        next.from() == Some(first.to())
+    }
+
     /// Whether a ply moved a king alone.
     fn moves_king(&self, id: NodeId) -> bool {
         let node = self.node(id);
@@ -223,10 +240,14 @@ impl Tree {
         !castles && before.is_some_and(|before| king(before) != king(node.state.board()))
     }
 
-    /// Whether a ply that was told is played by another node too.
+    /// Whether a ply that was told is played by another node too, and nothing that stood on the board meanwhile contradicts
+    /// the plies that led there.
     fn is_same_ply(&self, told: NodeId, other: NodeId) -> bool {
         let (told, other) = (self.node(told), self.node(other));
-        let same = told.ply == other.ply && told.played == other.played;
+        let stood = told.stable && told.unread.is_empty();
+        let same = told.ply == other.ply
+            && told.played == other.played
+            && (!stood || told.state.board() == other.state.board());
         let at_once = told.mover() == other.mover() && told.landed == other.landed && !told.landed.recorded;
         same || (observed(told) && observed(other) && at_once)
     }
@@ -277,7 +298,7 @@ pub(super) fn strain_of(timing: Timing, before: &Node, own: Option<&Node>, model
         .map_or(0, |before| timing.after_reply(before.timing(), model));
     let turn = own
         .filter(|node| observed(node))
-        .map_or(0, |own| timing.after_own(own.timing(), model));
+        .map_or(0, |own| timing.after_own(own.timing(), before.hidden, model));
     reply + turn
 }
 

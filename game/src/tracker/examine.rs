@@ -4,13 +4,13 @@
 //! since the dump. If something has, what the first dump showed is examined as of its moment, because what was reported
 //! after it is play from there. Then the following explanations are tried:
 //!
-//! 1. In a gap, a position of the last few moves stands on the board again: the plies after it were taken back. This is
+//! 1. A position of the last few moves stands on the board again: the plies after it were taken back. In a gap this is
 //!    tried last, because play more often leads to the same position again than an arbiter restores it, and a pressed
-//!    ply stays. Without a gap, `reopen` finds plies that were taken back.
+//!    ply stays.
 //! 2. In a gap, the piece of the last ply was not confirmed and has gone on to another square.
 //! 3. Between one and `MAX_UNSEEN_PLIES` plies were played unobserved, the fewest first. They count only if exactly one
 //!    line leads to the board, if the clock agrees with the turn, and if the line does not leave out a ply that was
-//!    seen before the gap.
+//!    seen before the gap. Without a gap and lost reports, only squares that changed may take part.
 //!
 //! Each call of `examine` searches one length, with at most `MAX_POSITIONS` positions, so that no observation takes
 //! long. If the clock runs for the other side after such a line, all its plies were pressed.
@@ -30,12 +30,14 @@ use shakmaty::{Bitboard, Board, Color, Move};
 
 use super::Tracker;
 use super::finding::Finding;
+use super::hearing::Hearing;
 use super::line::Press;
 use super::node::{Node, NodeId, Played, PlyStatus};
 use super::tree::Tree;
 use crate::events::{CompletedBy, CorrectionReason, DoubtfulPlies, Recovery};
 use crate::model::{
-    Cost, MAX_POSITIONS, MAX_UNSEEN_PLIES, PLIES_OF_PROOF, REMEMBERED_PLIES, SEARCH_INTERVAL, SEVERAL,
+    Cost, IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, PLIES_OF_PROOF, REMEMBERED_PLIES, SEARCH_INTERVAL,
+    SEVERAL,
 };
 use crate::position::State;
 use crate::position::lines::{self, FoundLines};
@@ -186,6 +188,9 @@ impl Tracker {
         }
         if plies <= MAX_UNSEEN_PLIES {
             self.note_examined(plies);
+            if plies == 1 && !gap && self.restored(now) {
+                return true;
+            }
             if found
                 .as_ref()
                 .is_some_and(|found| self.leads_to(found, tip, plies))
@@ -195,6 +200,8 @@ impl Tracker {
                 }
                 return true;
             }
+            // In a record it may be a moment of a motion: the rest tells.
+            let goes_on = !is_first && self.playback.is_some_and(|playback| playback.goes_on);
             let here = self.view(now);
             // A line to what stands now says more than a longer one to what stood then.
             let here_too = found.is_none() || plies >= PLIES_OF_PROOF;
@@ -207,7 +214,7 @@ impl Tracker {
             } else {
                 plies
             };
-            if here_too && (shortest..=plies).any(|plies| self.leads_to(&here, tip, plies)) {
+            if here_too && !goes_on && (shortest..=plies).any(|plies| self.leads_to(&here, tip, plies)) {
                 return true;
             }
             // Lines with one more ply are searched for in another call, so that no call takes long.
@@ -230,6 +237,18 @@ impl Tracker {
             // The board is judged once more, now for a position from which play goes on.
             self.lose_line(now);
             return true;
+        }
+        if let Hearing::Suspect(since) = self.hearing
+            && !gap
+            && self.unexplained() > IN_HANDS
+        {
+            // Reports were lost, and no line leads here. Where the memory does not come, that counts as a gap.
+            let given_up = since + self.model.patience;
+            if now >= given_up {
+                self.gap_since = Some(self.quiet_since);
+                return true;
+            }
+            self.wake_at(given_up);
         }
         false
     }
@@ -282,14 +301,14 @@ impl Tracker {
             return false;
         }
         let odds = unexplained as i64 - cost as i64;
-        // The clock must agree, and what was pressed is not taken back. Where more was taken back than is left, the pieces
-        // were set up again for a game that begins alike.
+        // In a gap, the clock must agree, and what was pressed is not taken back. Where more was taken back than is left, the
+        // pieces were set up again for a game that begins alike.
         let pressed = announced.iter().rposition(|id| tree.node(*id).completed);
         let fits = left
             >= pressed
                 .map_or(0, |at| passed + at + 1)
                 .max(states.len() - 1 - left);
-        if !(fits && self.turn_fits(now, states[left].turn(), 0)) {
+        if self.gap_since.is_some() && !(fits && self.turn_fits(now, states[left].turn(), 0)) {
             return false;
         }
         if let Some(first) = left.checked_sub(passed).map(|at| announced[at]) {
@@ -342,6 +361,16 @@ impl Tracker {
         }
     }
 
+    /// Whether a ply is another one with the same piece in place of an announced one: the piece was on its way.
+    pub(super) fn went_on_to(&self, announced: NodeId, instead: NodeId) -> bool {
+        let from = |tree: &Tree, id: NodeId| match tree.node(id).played {
+            Played::Move(m) => m.from(),
+            _ => None,
+        };
+        self.tree()
+            .is_some_and(|tree| from(tree, announced) == from(tree, instead))
+    }
+
     /// Adds `plies` plies after `from` that were played unobserved, if exactly one line of that length leads to what stands
     /// on the board. Returns whether it does.
     fn unseen(&mut self, view: &View, from: NodeId, plies: usize) -> bool {
@@ -351,7 +380,13 @@ impl Tracker {
         let Some(node) = self.tree().map(|tree| tree.node(from)) else {
             return false;
         };
-        let found = lines::between(&node.state, &view.board, Bitboard::FULL, plies, MAX_POSITIONS);
+        // Where all was reported, no piece can have left or reached a square that showed no change.
+        let within = if self.gap_since.is_some() || !self.hearing.is_sure() {
+            Bitboard::FULL
+        } else {
+            self.sensors.touched_since(node.landed.at)
+        };
+        let found = lines::between(&node.state, &view.board, within, plies, MAX_POSITIONS);
         if found == FoundLines::Nothing {
             return false;
         }

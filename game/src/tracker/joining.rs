@@ -166,13 +166,14 @@ impl Tracker {
         }
         // Between two answers of a polled board, how long things stood is not known.
         let rested = !self.waits(now, self.quiet_since + self.model.doubt) && self.playback.is_none();
+        let landed = self.has_just_landed();
         let (sensors, board) = (&self.sensors, self.sensors.board());
         let mut known = false;
         self.joining.retain_mut(|joining| {
             let unaccounted = joining.explains(sensors).map(|explained| explained.unaccounted);
             joining.rested |= rested && unaccounted == Some(0);
             known |= rested && (unaccounted == Some(0) || joining.board() == board);
-            joining.rested || unaccounted.is_some()
+            joining.rested || unaccounted.is_some() || !landed
         });
         if let Some(tree) = self.proved(followed) {
             self.leave_line(tree.node(tree.root()).state.board());
@@ -279,6 +280,12 @@ impl Tracker {
             Some(line) => start::after_gap(board, turn, &line.tree.node(line.tree.tip()).state),
             None => start::without_history(board, turn),
         }
+    }
+
+    /// Whether the last change put a piece down.
+    fn has_just_landed(&self) -> bool {
+        let last = self.sensors.recent().next_back();
+        last.is_some_and(|change| change.after.is_some())
     }
 
     /// Whether plies of both sides have led from another placement to what stands on the board.

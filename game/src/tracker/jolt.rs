@@ -123,6 +123,7 @@ impl Tracker {
 /// A piece that slid to a square beside its own.
 #[derive(Debug, Clone, Copy)]
 struct Slide {
+    from: Square,
     to: Square,
     /// When it was seen there.
     at: Timestamp,
@@ -141,16 +142,28 @@ fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
         if shown.piece_at(square) == Some(piece) {
             continue;
         }
+        // It was captured, and may have been laid down beside its square.
+        if shown.color_at(square) == Some(!piece.color) {
+            continue;
+        }
         let beside = attacks::king_attacks(square) & moved & !taken;
         let arrived = |to: &Square| shown.piece_at(*to) == Some(piece) && before.piece_at(*to) != Some(piece);
         if let Some(to) = beside.into_iter().find(arrived) {
             taken.add(to);
             slides.push(Slide {
+                from: square,
                 to,
                 at: sensors.changed_at(to),
             });
         }
     }
+    // King and rook that change places have castled.
+    let changes_places = |slide: &Slide| {
+        slides
+            .iter()
+            .any(|other| (other.from, other.to) == (slide.to, slide.from))
+    };
+    let (_, slides) = slides.iter().copied().partition::<Vec<_>, _>(changes_places);
     slides
 }
 

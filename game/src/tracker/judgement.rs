@@ -10,7 +10,7 @@
 //! - at once, if it was inferred over a gap as the only line,
 //! - **settle** after it stood, if its player has pressed or the opponent has lifted a piece that the moving piece
 //!   cannot be on its way to capture,
-//! - with its reply, once the reply has stood for a scan,
+//! - with its reply, once the reply has stood for a scan (**pause** if the reply hides the ply from the scan),
 //! - otherwise after the rest that `patience` asks for.
 //!
 //! It is held back
@@ -21,6 +21,7 @@
 //! - for **pause**, if only a dump shows it: the board's memory can be asked for in that time,
 //! - until **doubt** after another piece of the same player was lifted, if that piece has been missing since before the
 //!   ply,
+//! - for **rest**, while the board shows the same piece on another square as well: the piece is on its way there,
 //! - while its player holds another piece, unless a press or a reply speaks for the ply,
 //! - for **unclear**, if another line is about as credible and one of the two has a piece on a square that does not
 //!   read it. After that, or if kings show the result, it is announced as a guess (`inferred` in the event).
@@ -46,7 +47,7 @@ use shakmaty::{Bitboard, Color, Square};
 
 use super::Tracker;
 use super::examine::withdrawal_of;
-use super::node::{NodeId, PlyStatus};
+use super::node::{Node, NodeId, Played, PlyStatus};
 use super::patience::can_take;
 use super::tree::Tree;
 use crate::events::{Caution, CompletedBy, CorrectionReason, Grounds, SettledBy};
@@ -204,9 +205,14 @@ impl Tracker {
             return Ready::At(held + self.model.doubt);
         }
         let fresh = unexplained & self.sensors.touched_since(node.lifted_at);
+        if !node.is_irregular() && self.shown_again(node, fresh) {
+            return stand(Caution::MayBeDrawn);
+        }
         if best != next {
-            // A piece that is drawn on can look like a reply while it crosses a square. So the reply must stand as well.
-            let at = tree.node(best).since + ONE_SCAN_APART;
+            // A piece that is drawn on can look like a reply while it crosses a square. So the reply must stand as well,
+            // and longer if it hides the move before it.
+            let hidden = tree.path(best).iter().any(|id| tree.node(*id).hidden);
+            let at = tree.node(best).since + if hidden { self.model.pause } else { ONE_SCAN_APART };
             let at = at.max(node.since + self.model.rest * u32::from(node.is_irregular()));
             let Some(backed) = self.backed_at(next, best) else {
                 return Ready::Not;
@@ -222,7 +228,12 @@ impl Tracker {
         let lifted = fresh.without(self.sensors.board().occupied());
         let mover_holds_more = (lifted & node.state.board().by_color(node.mover())).any();
         if self.pressed_since(node.mover(), node.lifted_at).is_some() {
-            return wait(self.model.settle, Grounds::Press);
+            let rest = if self.caution(next) == Caution::MayGoOn {
+                ONE_SCAN_APART
+            } else {
+                self.model.settle
+            };
+            return wait(rest, Grounds::Press);
         }
         if mover_holds_more {
             return Ready::Not;
@@ -263,6 +274,19 @@ impl Tracker {
         lifted.max()
     }
 
+    /// Whether the piece that moved is shown on another square as well: then it is on its way there.
+    fn shown_again(&self, node: &Node, fresh: Bitboard) -> bool {
+        let Played::Move(m) = node.played else {
+            return false;
+        };
+        let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.mover());
+        let board = self.sensors.board();
+        fresh.into_iter().any(|square| {
+            board.piece_at(square) == Some(piece)
+                && self.sensors.changed_at(square) >= self.sensors.changed_at(m.to())
+        })
+    }
+
     /// The best reading contradicts what was announced: in place of `announced` it has `instead`, or nothing yet. Returns
     /// whether a ply was amended or withdrawn.
     fn reconsider(
@@ -274,6 +298,7 @@ impl Tracker {
     ) -> bool {
         // Where squares are unexplained, the pieces may be on their way home, and nearly any ply explains some of them.
         let Some(tree) = self.tree() else { return false };
+        let number = tree.node(announced).ply;
         let sure = tree.node(announced).standing == PlyStatus::Confirmed;
         let ends = tree.node(best).result.is_some();
         if !ends && self.unexplained() > if sure { 0 } else { IN_HANDS } {
@@ -285,6 +310,7 @@ impl Tracker {
         let Some(at) = self.amended_at(announced, instead, best) else {
             return false;
         };
+        let against = tree.odds_against()[tree.tip()];
         if self.waits(now, at) {
             return false;
         }
@@ -294,6 +320,9 @@ impl Tracker {
         } else {
             Grounds::Reply
         };
+        if !self.went_on_to(announced, instead) && self.refutes(now, number, against) {
+            return true;
+        }
         let Some(ply) = self.describe(now, instead, grounds) else {
             return false;
         };

@@ -7,7 +7,7 @@
 //! there only **reversed** applies.
 
 use kiebitz_hardware::Timestamp;
-use kiebitz_hardware::facts::ONE_SCAN_APART;
+use kiebitz_hardware::facts::{ONE_SCAN_APART, SCAN};
 use shakmaty::{Piece, Square};
 
 use super::node::Node;
@@ -42,9 +42,11 @@ impl Timing {
         (usize::from(early) + usize::from(lifted_first)) * model.odd
     }
 
-    /// What it costs that a ply with this timing is its player's next after one with that of `before`.
-    pub(super) fn after_own(self, before: Self, model: &Model) -> Cost {
-        usize::from(self.lifted_at < before.lifted_at) * model.unlikely
+    /// What it costs that a ply with this timing is its player's next after one with that of `before`. `hides`: it hides
+    /// the reply in between. That takes a hand longer than a scan, in which it draws a piece to the next square.
+    pub(super) fn after_own(self, before: Self, hides: bool, model: &Model) -> Cost {
+        let drawn_on = hides && self.landed.at < before.landed.from + SCAN;
+        usize::from(drawn_on || self.lifted_at < before.lifted_at) * model.unlikely
     }
 }
 

@@ -34,8 +34,7 @@
 //! | --- | --- | --- |
 //! | a ply is announced, amended or withdrawn | `judgement` | the best line has it, has another one, or has none in its place; `credible` charges a line for every announced ply that it does not have |
 //! | a ply is confirmed | `press`, `judgement` | by a press, by the reply, or because the board has rested for **doubt**; not while another line is as credible that has a piece on a square which does not read it |
-//! | confirmed plies are read again | `reopen` | the line leaves squares unexplained, and another line of the last plies explains more of them |
-//! | after a gap, an earlier position stands again | `examine` | withdrawing the plies after it costs less than the squares that the line leaves unexplained; only plies that were not pressed, and not more plies than remain |
+//! | an earlier position stands again | `examine` | withdrawing the plies after it costs less than the squares that the line leaves unexplained; in a gap, only plies that were not pressed, and not more plies than remain |
 //! | plies are inferred over a gap | `examine` | exactly one line of the fewest plies leads to the first dump, to what the board listed when its power came back, or to the board, and the clock agrees |
 //! | inferred plies are withdrawn | `examine` | a piece stands where they have none, or the plies after them are unusual |
 //! | the last plies before an undecidable gap are withdrawn | `examine` | the piece of the first of them has left, which costs more than withdrawing an unconfirmed ply |
@@ -43,6 +42,7 @@
 //! | pieces slid because somebody ran into the table | `jolt` | the squares that this explains cost more than a jolt |
 //! | play is joined in the middle | `joining` | one side's tree is credible and the other side's is not |
 //! | the board's memory fills a gap or replaces lost reports | `gap`, `rewind` | the record is followed like live reports, in place of what was assumed since |
+//! | a game in the board's memory ends | `memory/game_end.rs` | its last press and a few moves more, kings that show the result, or pieces that go to their squares for the next game |
 //!
 //! # The parts
 //!
@@ -51,7 +51,7 @@
 //! | what the board shows | `sensors`, `made` (when a ply was made), `motion` and `way` (how its piece travelled), `unread` (squares that show nothing) |
 //! | candidate lines | `tree`, `node`, `credible`, `irregular` (illegal play) |
 //! | when to announce | `judgement`, `patience`, `press`, `describe` (a ply with its evidence), `announcements` |
-//! | a line and what is in doubt about it | `line`, `examine`, `reopen` |
+//! | a line and what is in doubt about it | `line`, `examine` |
 //! | gaps and lost reports | `hearing`, `gap`, `rewind`, `playback`, `joining` |
 //! | signs that are not moves | `signals`, `jolt` |
 //! | from outside | `given` (an arbiter), `resume` (the journal), `finding` (what is reported) |
@@ -284,6 +284,7 @@ impl Tracker {
         self.quiet_since = now;
         self.note_examined(0);
         self.show_squares(now);
+        self.doubt_unseen(now);
         let jolted = self.follow_jolt(now);
         if let Some(line) = &mut self.line {
             if jolted {

@@ -239,6 +239,13 @@ impl Sensors {
         }
     }
 
+    /// Forgets the pieces that are not read.
+    pub(crate) fn disbelieve(&mut self) {
+        for square in core::mem::take(&mut self.unseen) {
+            self.board.discard_piece_at(square);
+        }
+    }
+
     /// The board has told these changes, the oldest first, and no others up to now.
     pub(super) fn recorded(&mut self, changes: impl IntoIterator<Item = (Field, Contents)>) {
         self.reports = changes.into_iter().collect();

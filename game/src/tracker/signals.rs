@@ -3,8 +3,9 @@
 //! A start position begins a new line: at once if no line is followed, otherwise after **pause**. A position with
 //! misplaced pieces, or the usual start position with one or two unread pieces, must stand for **doubt**.
 //!
-//! A result counts after **rest**, and later if something speaks against it (`Model::counts_after`): a ply that is still
-//! to be announced, a running clock beside a result piece, or a result piece that may be a misread piece of the game. A result piece that may be misread does not count at all while the clock
+//! A result counts after **rest**, and later if something speaks against it (`Model::counts_after`): a king that stood
+//! in the centre before, a ply that is still to be announced, a running clock beside a result piece, or a result piece
+//! that may be a misread piece of the game. A result piece that may be misread does not count at all while the clock
 //! runs.
 //!
 //! When the next start position stands, the last plies may have been pieces on their way to it. Each ply from the last
@@ -55,6 +56,9 @@ impl Tracker {
             return self.find_start_in_part(now);
         };
         let wrong = variant == Variant::WrongStart;
+        if wrong && !turn && self.has_castled_from_start() {
+            return false;
+        }
         let may_have_castled = wrong && self.may_have_castled();
         let castled = may_have_castled
             .then(|| start::before_castling(state.board()))
@@ -103,6 +107,14 @@ impl Tracker {
         here.or_else(|| Some((find(&turned)?, true)))
     }
 
+    /// Whether the line is at its start position, and the board shows it after castling.
+    fn has_castled_from_start(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| {
+            let tip = line.tree.node(line.tree.tip());
+            tip.ply == 0 && start::is_castled(&tip.state, self.sensors.board())
+        })
+    }
+
     /// Whether White may have castled before the board was heard: nobody saw the king come, and the clock runs.
     fn may_have_castled(&self) -> bool {
         let king = self.sensors.board().king_of(Color::White);
@@ -133,6 +145,18 @@ impl Tracker {
         self.show_squares(now);
         self.begin(now, now, Variant::Standard, State::default());
         true
+    }
+
+    /// Pieces that are not read are no longer taken to stand where they did once the pieces are put away.
+    pub(super) fn doubt_unseen(&mut self, now: Timestamp) {
+        if self.sensors.unseen().is_empty() {
+            return;
+        }
+        let expected = self.expected().map_or(0, |(board, _)| board.occupied().count());
+        if 2 * self.sensors.board().occupied().count() < expected {
+            self.sensors.disbelieve();
+            self.show_squares(now);
+        }
     }
 
     /// Takes these squares to have the pieces that the line has there, as before a restart.
@@ -179,10 +203,11 @@ impl Tracker {
     /// The result that the board shows.
     fn result_on_board(&self) -> Option<Sign> {
         let tree = self.tree()?;
+        let board = |id: NodeId| tree.node(id).state.board();
         // What was played before is told first.
         let gap = self.gap_since.is_some() || self.is_lost();
-        self.result_piece(tree.node(tree.tip()).state.board())
-            .or_else(|| self.kings_in_centre(!gap && tree.tip() != tree.best()))
+        self.result_piece(board(tree.tip()))
+            .or_else(|| self.kings_in_centre(board(tree.best()), !gap && tree.tip() != tree.best()))
     }
 
     /// A result piece. Where pieces of the game are missing, it is likely one of them that is misread.
@@ -206,15 +231,20 @@ impl Tracker {
     }
 
     /// Both kings in the centre cannot arise in play; they show the result by the colour of their squares: light for
-    /// White, dark for Black, one of each for a draw. `unannounced`: a ply before them is still to be announced.
-    fn kings_in_centre(&self, unannounced: bool) -> Option<Sign> {
+    /// White, dark for Black, one of each for a draw. `before`: what stood there before the kings were moved; `untold`: a
+    /// ply before them is still to be told.
+    fn kings_in_centre(&self, before: &Board, unannounced: bool) -> Option<Sign> {
         let board = self.sensors.board();
         let outcome = outcome_of_kings(board)?;
+        let kings = board.kings() & Bitboard::CENTER;
+        let stood_there = kings
+            .into_iter()
+            .any(|square| before.piece_at(square) == board.piece_at(square));
         Some(Sign {
             outcome,
             by: EndReason::Kings,
-            since: self.stands_since(board.kings()),
-            against: usize::from(unannounced) * self.model.odd,
+            since: self.stands_since(kings),
+            against: usize::from(stood_there || unannounced) * self.model.odd,
         })
     }
 

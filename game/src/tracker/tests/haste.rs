@@ -88,6 +88,19 @@ fn a_pawn_that_is_taken_in_passing_had_gone_on() {
     world.has_announced("e4 f5 exf5 e5 fxe6");
 }
 
+/// Black's bishop rests on d5 while White moves, and is drawn over c4, which shows it still when it has captured on b3. The ply
+/// of White's that came before does not prove that it went to c4.
+#[test]
+fn a_piece_that_two_squares_show_has_gone_on() {
+    let mut world = World::new(START);
+    for ply in ["d2. d3P", "d7. d6p", "b2. b3P", "c8. e6b", "h2. h3P"] {
+        world.shows(ply).wait(900);
+    }
+    world.shows("e6. d5b").wait(240).shows("d4P d3.").wait(140);
+    world.shows("d5. c4b b3.").wait(200).shows("b3b").wait(200);
+    world.shows("c4.").has_announced("d3 d6 b3 Be6 h3 Bd5 d4 Bxb3");
+}
+
 /// Five pieces are gone. What is moved among the others is not told as play.
 #[test]
 fn nothing_is_told_where_more_is_left_unexplained_than_hands_can_hold() {
