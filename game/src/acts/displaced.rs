@@ -121,8 +121,8 @@ impl BoardComparison<'_> {
         Some(Astray { squares, grace })
     }
 
-    /// Whether both kings stand in the centre, or one of them does, far from where it came from: they are put there to show
-    /// a result.
+    /// Whether a king has been put in the centre to show a result: both stand there, or one does, more than a step from its
+    /// square.
     fn shows_result(&self) -> bool {
         let (expected, shown) = (self.tip.board(), self.trace.board());
         let put_there = |color: &Color| {

@@ -28,21 +28,13 @@ impl FoundLines {
     }
 }
 
-/// The legal lines of `plies` plies from `start` to the placement `target`. At most `budget` positions are visited. Moves
-/// may only touch squares in `within`.
+/// The legal lines of `plies` plies from `start` to the placement `target`. At most `budget` positions are visited.
 ///
 /// Every move must leave or reach a square on which the target differs. Lines in which a piece wanders off and comes back
 /// are not credible.
-pub(crate) fn between(
-    start: &State,
-    target: &Board,
-    within: Bitboard,
-    plies: usize,
-    budget: usize,
-) -> FoundLines {
+pub(crate) fn between(start: &State, target: &Board, plies: usize, budget: usize) -> FoundLines {
     let mut search = LineSearch {
         target,
-        within,
         left: budget,
         found: None,
         orders: 0,
@@ -60,7 +52,6 @@ pub(crate) fn between(
 
 struct LineSearch<'a> {
     target: &'a Board,
-    within: Bitboard,
     /// How many more positions may be visited.
     left: usize,
     /// The first line that was found.
@@ -89,9 +80,6 @@ impl LineSearch<'_> {
             let leaves = m.from().is_some_and(|from| differs.contains(from));
             // Most moves have nothing to do with what differs.
             if !leaves && !differs.contains(m.to()) && !m.is_castle() {
-                continue;
-            }
-            if !self.within.is_superset(state.squares(m)) {
                 continue;
             }
             if self.left == 0 {
@@ -151,7 +139,7 @@ mod tests {
         let start = State::legal(position, CastlingMode::Standard);
         let target = Board::from_ascii_board_fen(target.as_bytes()).expect("a placement");
         (1..=8)
-            .map(|plies| between(&start, &target, Bitboard::FULL, plies, 4000))
+            .map(|plies| between(&start, &target, plies, 4000))
             .find(|found| *found != FoundLines::Nothing)
             .unwrap_or(FoundLines::Nothing)
     }

@@ -293,11 +293,6 @@ impl State {
         any_placement::in_check(self.board(), self.turn())
     }
 
-    /// The squares that a move changes.
-    pub(crate) fn squares(&self, m: Move) -> Bitboard {
-        footprint(self.board(), m).squares()
-    }
-
     /// The state after one of [`moves`](Self::moves).
     pub(crate) fn after(&self, m: Move) -> Self {
         let basis = match &self.basis {

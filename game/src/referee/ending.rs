@@ -9,7 +9,6 @@ use super::history::History;
 use super::{LineEntry, Referee, Verdict};
 use crate::events::{CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, Ply};
 use crate::laws::{Fivefold, Rules, SeventyFive};
-use crate::model::Model;
 
 /// 75 moves by each player without a pawn move or capture.
 const SEVENTY_FIVE_MOVES: u32 = 75;
@@ -120,7 +119,8 @@ impl Referee {
         let Some(game) = self.game.as_ref().filter(|game| game.ended) else {
             return;
         };
-        let rested = Model::FITTED.doubt + Model::FITTED.rest;
+        let model = self.watch.model();
+        let rested = model.doubt + model.rest;
         let goes_on = game.published.last().is_some_and(|entry| {
             let last = &entry.ply;
             ply.number == last.number

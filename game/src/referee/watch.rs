@@ -88,6 +88,11 @@ impl Watch {
         self.acts.follow(model);
     }
 
+    /// What boards and hands are taken to be like.
+    pub(super) fn model(&self) -> &'static Model {
+        self.acts.model()
+    }
+
     /// What happened on the board is known until then; `None`: it tells at once.
     pub(super) fn polled(&mut self, until: Option<Timestamp>) {
         self.acts.polled(until);

@@ -145,8 +145,8 @@ impl Tree {
         let announced = self.path(self.tip());
         let withdrawals = self.withdrawals(&announced);
         let root = self.node(self.root()).ply;
-        // How many announced plies each reading begins with; what it saves because it has some of the later ones after
-        // other plies; and whether a suspicion on its way may count at all.
+        // How many announced plies each reading begins with; which of the later ones it has after other plies, one bit for
+        // each; and whether a suspicion on its way may count at all.
         let mut common = vec![0; self.nodes().len()];
         let mut again = vec![0_u64; self.nodes().len()];
         let mut credible = vec![true; self.nodes().len()];
@@ -240,8 +240,8 @@ impl Tree {
         !castles && before.is_some_and(|before| king(before) != king(node.state.board()))
     }
 
-    /// Whether a ply that was told is played by another node too, and nothing that stood on the board meanwhile contradicts
-    /// the plies that led there.
+    /// Whether another node has the announced ply as well: the same move at the same place, unless the board showed another
+    /// position after it, or a ply of the same player that landed at the same moment.
     fn is_same_ply(&self, told: NodeId, other: NodeId) -> bool {
         let (told, other) = (self.node(told), self.node(other));
         let stood = told.stable && told.unread.is_empty();

@@ -7,9 +7,9 @@
 //!    tried last, because play more often leads to the same position again than an arbiter restores it, and a pressed
 //!    ply stays.
 //! 2. In a gap, the piece of the last ply was not confirmed and has gone on to another square.
-//! 3. Between one and `MAX_UNSEEN_PLIES` plies were played unobserved, the fewest first. They count only if exactly one
-//!    line leads to the board, if the clock agrees with the turn, and if the line does not leave out a ply that was
-//!    seen before the gap. Without a gap and lost reports, only squares that changed may take part.
+//! 3. In a gap, or if reports were lost, between one and `MAX_UNSEEN_PLIES` plies were played unobserved, the fewest
+//!    first. They count only if exactly one line leads to the board, if the clock agrees with the turn, and if the line
+//!    does not leave out a ply that was seen before the gap.
 //!
 //! Each call of `examine` searches one length, with at most `MAX_POSITIONS` positions, so that no observation takes
 //! long.
@@ -23,7 +23,7 @@
 //! and its gap becomes undecidable.
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Bitboard, Color, Move};
+use shakmaty::{Color, Move};
 
 use super::Tracker;
 use super::finding::Finding;
@@ -252,7 +252,7 @@ impl Tracker {
         let budget = MAX_POSITIONS / others.len().max(1);
         let mut lines = others.into_iter().filter_map(|first| {
             let state = tree.node(before).state.after(first);
-            let found = lines::between(&state, self.sensors.board(), Bitboard::FULL, plies - 1, budget);
+            let found = lines::between(&state, self.sensors.board(), plies - 1, budget);
             (found != FoundLines::Nothing).then(|| found.preceded_by(first))
         });
         match (lines.next(), lines.next()) {
@@ -264,19 +264,14 @@ impl Tracker {
     /// Adds `plies` plies after `from` that were played unobserved, if exactly one line of that length leads to what stands
     /// on the board. Returns whether it does.
     fn unseen(&mut self, now: Timestamp, from: NodeId, plies: usize) -> bool {
+        // While all is reported, nothing is played unobserved.
         if self.gap_since.is_none() && self.hearing.is_sure() {
             return false;
         }
         let Some(node) = self.tree().map(|tree| tree.node(from)) else {
             return false;
         };
-        // Where all was reported, no piece can have left or reached a square that showed no change.
-        let within = if self.gap_since.is_some() || !self.hearing.is_sure() {
-            Bitboard::FULL
-        } else {
-            self.sensors.touched_since(node.landed.at)
-        };
-        let found = lines::between(&node.state, self.sensors.board(), within, plies, MAX_POSITIONS);
+        let found = lines::between(&node.state, self.sensors.board(), plies, MAX_POSITIONS);
         if found == FoundLines::Nothing {
             return false;
         }
@@ -365,8 +360,7 @@ impl Tracker {
         seen.any(|node| {
             (1..=moves.len()).any(|plies| {
                 self.turn_fits(now, node.state.turn(), plies)
-                    && lines::between(&node.state, board, Bitboard::FULL, plies, budget)
-                        != FoundLines::Nothing
+                    && lines::between(&node.state, board, plies, budget) != FoundLines::Nothing
             })
         })
     }

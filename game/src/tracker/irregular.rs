@@ -3,8 +3,8 @@
 //! What a player has on the board instead of a legal move is a suspicion: a candidate that stays in the background
 //! until a press backs it or a reply to it is found. With its reply it competes like any other line, and is announced
 //! once the reply has rested and nothing else on the board is unexplained. It can also take the place of the last ply, if
-//! the piece of that ply has gone on. Two pieces at once count only as king and rook (castling that is not allowed), or if they were pressed as
-//! one move.
+//! the piece of that ply has gone on. Two pieces at once count only as king and rook (castling that is not allowed), or
+//! if they came to their squares within **rest** and were pressed as one move.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
@@ -36,6 +36,7 @@ impl Tracker {
             .any(|from| self.suspect_irregular_after(now, from))
     }
 
+    /// The same for a ply that would come after this node.
     fn suspect_irregular_after(&mut self, now: Timestamp, from: NodeId) -> bool {
         let Some(line) = &mut self.line else { return false };
         let node = line.tree.node(from);

@@ -4,16 +4,16 @@
 //! grow, one for each side to move. The first placement from which one of them leads to what stands on the board is
 //! where play began, once
 //!
-//! - the other side's tree costs more by **unlikely** at least. A piece that stood somewhere and does not belong to a
-//!   line costs as much,
-//! - and so does it that nothing was played: the squares that have changed. What else could have changed them is added:
-//!   hands, if the placement did not rest or if another line is followed, and reports that were lost without a sign, if
-//!   no dump has come since.
+//! - the other side's tree costs at least **unlikely** more. A piece that stood somewhere and does not belong to a line
+//!   costs **unlikely**,
+//! - the reading that nothing was played costs at least **unlikely** more, too. Its cost is that of the changed squares,
+//!   without four squares that hands may have changed, if the placement did not rest or another line is followed, and
+//!   without one whose report may have been lost, if no dump has come since.
 //!
 //! Play is also joined while a line is followed, if that line leaves more squares unexplained than two moves do and
 //! either no move has been made or the clock runs: somebody has set up another position.
 //!
-//! A pawn that went towards its own side tells that the board was read the wrong way round.
+//! A pawn that went towards its own side shows that the board was read the wrong way round.
 //!
 //! Between the loss of a line and the joining, moves are unknown, and the gap is reported as undecidable. A gap that no
 //! line leads over is given up **patience** after the last dump.
@@ -42,7 +42,7 @@ pub(super) struct Joining {
     rested: bool,
 }
 
-/// The better of the two trees of a placement, which leads to what stands on the board.
+/// The better of the two trees of a placement, if it leads to the placement on the board.
 struct Explanation {
     /// Its index.
     at: usize,
@@ -53,7 +53,7 @@ struct Explanation {
 }
 
 impl Joining {
-    /// What was played, if that leads to what stands on the board.
+    /// The better of the two trees, if it leads to the placement on the board.
     fn explains(&self, sensors: &Sensors) -> Option<Explanation> {
         let cost = |(at, tree): (usize, &Tree)| {
             let unaccounted = self.unaccounted(tree, sensors);
@@ -203,7 +203,7 @@ impl Tracker {
             .filter(|_| known)
     }
 
-    /// Takes play to go on from a placement, perhaps.
+    /// Keeps a placement as one that play may go on from.
     fn join_from(&mut self, now: Timestamp, board: &Board, rested: bool) {
         let sides = Color::ALL
             .into_iter()

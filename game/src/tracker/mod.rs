@@ -34,6 +34,7 @@
 //! | --- | --- | --- |
 //! | a ply is announced, amended or withdrawn | `judgement` | the best line has it, has another one, or has none in its place; `credible` charges a line for every announced ply that it does not have |
 //! | a ply is confirmed | `press`, `judgement` | by a press, by the reply, or because the board has rested for **doubt**; not while another line is as credible that has a piece on a square which does not read it |
+//! | confirmed plies are read again | `reopen` | the line leaves squares unexplained, and another line of the last plies explains more of them |
 //! | an earlier position stands again | `examine` | withdrawing the plies after it costs less than the squares that the line leaves unexplained; in a gap, only plies that were not pressed, and not more plies than remain |
 //! | plies are inferred over a gap | `examine` | exactly one line of the fewest plies leads to the board, and the clock agrees |
 //! | inferred plies are withdrawn | `examine` | a piece stands where they have none, or the plies after them are unusual |
@@ -51,7 +52,7 @@
 //! | what the board shows | `sensors`, `made` (when a ply was made), `motion` and `way` (how its piece travelled), `unread` (squares that show nothing) |
 //! | candidate lines | `tree`, `node`, `credible`, `irregular` (illegal play) |
 //! | when to announce | `judgement`, `patience`, `press`, `describe` (a ply with its evidence), `announcements` |
-//! | a line and what is in doubt about it | `line`, `examine` |
+//! | a line and what is in doubt about it | `line`, `examine`, `reopen` |
 //! | gaps and lost reports | `hearing`, `gap`, `rewind`, `late`, `playback`, `joining` |
 //! | signs that are not moves | `signals`, `jolt` |
 //! | from outside | `given` (an arbiter), `resume` (the journal), `finding` (what is reported) |

@@ -206,7 +206,8 @@ impl Node {
         stands.then(|| sensors.changed_at(from))
     }
 
-    /// A square that reads its piece after all is weak, or a hand has pushed the piece home: then it goes on reading it.
+    /// Takes note of unread squares that read their piece after all: for a moment if the square is weak, for longer if a hand
+    /// has pushed the piece home.
     fn look_at_unread(&mut self, sensors: &Sensors, now: Timestamp) {
         for square in self.unread {
             let shown = sensors.board().piece_at(square);

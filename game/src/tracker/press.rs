@@ -156,6 +156,7 @@ impl Tracker {
     /// Forgets the presses since then: they are in the memory, too, in order with what was played.
     pub(super) fn forget_presses_after(&mut self, at: Timestamp) {
         self.clock.forget_presses_after(at);
+        self.sensors.forget_presses_after(at);
         if let Some(line) = &mut self.line {
             for pressed in line.pressed.iter_mut() {
                 pressed.take_if(|press| press.at > at);

@@ -14,11 +14,11 @@ use super::node::{Node, NodeId, Played, PlyStatus};
 use super::sensors::Sensors;
 use super::tree::Tree;
 use crate::model::{REMEMBERED_PLIES, TWO_MOVES};
-use crate::position::{State, difference};
+use crate::position::{PossibleMove, State, difference};
 
 impl Tracker {
-    /// Opens plies again if the line leaves squares unexplained and another line of the last plies explains them better.
-    /// Returns whether it does.
+    /// Opens plies again if the line leaves squares unexplained and another line explains more of them. Returns whether it
+    /// does.
     pub(super) fn reopen(&mut self, now: Timestamp) -> bool {
         if self.disturbed || self.gap_since.is_some() || self.is_lost() || self.playback.is_some() {
             return false;
@@ -59,15 +59,15 @@ impl Tracker {
 }
 
 impl LineOfPlay {
-    /// What was observed since an earlier position, read again: how many states were passed before it, and its tree.
-    /// `None` if no line in it is better than those of the present tree.
+    /// Reads again all that was observed since an earlier position. Returns the number of states that were passed before
+    /// that position, and its tree; `None` if no line in the tree replaces the announced one and explains more squares.
     fn read_again(&self, sensors: &Sensors, unexplained: Bitboard, now: Timestamp) -> Option<(usize, Tree)> {
         let tree = &self.tree;
         let root = &tree.node(tree.root()).state;
         let announced = tree.path(tree.tip());
         let told = announced.iter().map(|id| &tree.node(*id).state);
         let states: Vec<&State> = self.passed.iter().chain([root]).chain(told).collect();
-        // From before the first ply that has to do with a square that is unexplained.
+        // The position before the first ply that changed one of the unexplained squares.
         let oldest = states.len().saturating_sub(REMEMBERED_PLIES + 1);
         let plies = states.windows(2).skip(oldest);
         let touches = |ply: &[&State]| (difference(ply[0].board(), ply[1].board()) & unexplained).any();
@@ -111,30 +111,23 @@ impl Tree {
         self.update(sensors, now);
     }
 
-    /// Takes over the plies that a line has after its first `at`, with how far each has come.
+    /// Takes over the plies that a line has after its first `at`, which the root of its tree does not precede, with how far
+    /// each has come.
     fn take_over(&mut self, line: &LineOfPlay, at: usize, sensors: &Sensors, now: Timestamp) {
         let tree = &line.tree;
         let root = &tree.node(tree.root()).state;
-        let passed = line
-            .passed
-            .iter()
-            .chain([root])
-            .skip(at + 1)
-            .map(|state| (state, None));
-        let told = tree.path(tree.tip()).into_iter();
-        let told = told.map(|id| tree.node(id)).map(|node| (&node.state, Some(node)));
-        // The root of the tree is a state that was passed unless the line is opened within the tree.
-        let within = at.saturating_sub(line.passed.len());
+        let states = line.passed.iter().chain([root]).skip(at + 1);
+        let told = tree.path(tree.tip()).into_iter().map(|id| tree.node(id));
+        let told = told.map(|node| (&node.state, Some(node)));
         let mut parent = self.root();
-        for (state, node) in passed.chain(told.skip(within)) {
+        for (state, node) in states.map(|state| (state, None)).chain(told) {
             let same = |other: &Node| other.state.board() == state.board();
-            let found = self
+            let id = self
                 .find_after(parent, same)
-                .or_else(|| self.adopt(parent, state, node, sensors, now));
-            let Some(id) = found else { return };
-            let standing = node.map_or(PlyStatus::Confirmed, |node| node.standing);
+                .unwrap_or_else(|| self.adopt(parent, state, node, sensors, now));
             let own = self.node_mut(id);
-            own.standing = standing;
+            // Of a ply that was passed, only its state is kept: it was confirmed.
+            own.standing = node.map_or(PlyStatus::Confirmed, |node| node.standing);
             own.completed = node.is_none_or(|node| node.completed);
             own.pressed = node.is_none_or(|node| node.pressed);
             if let Some(node) = node {
@@ -149,7 +142,7 @@ impl Tree {
         }
     }
 
-    /// Adds a ply that was announced, and that what was observed does not lead to.
+    /// Adds a ply that was announced and does not follow from what was observed. Returns its id.
     fn adopt(
         &mut self,
         parent: NodeId,
@@ -157,33 +150,28 @@ impl Tree {
         node: Option<&Node>,
         sensors: &Sensors,
         now: Timestamp,
-    ) -> Option<NodeId> {
+    ) -> NodeId {
+        let before = &self.node(parent).state;
+        let leads = |legal: &PossibleMove| before.after(legal.m).board() == state.board();
+        let legal = || before.moves().into_iter().find(leads);
         let played = match node {
             Some(node) => node.played,
-            None => {
-                let before = &self.node(parent).state;
-                let mut legal = before.moves().into_iter();
-                legal
-                    .find(|legal| before.after(legal.m).board() == state.board())
-                    .map_or(Played::Irregular(None), |legal| Played::Move(legal.m))
-            }
+            None => legal().map_or(Played::Irregular(None), |legal| Played::Move(legal.m)),
         };
         let id = self.add(parent, played, state.clone(), None, sensors, now);
         if let Some(node) = node {
-            let ply = self.node(id).ply;
             *self.node_mut(id) = Node {
                 parent: Some(parent),
-                ply,
                 ..node.clone()
             };
         }
-        Some(id)
+        id
     }
 }
 
 #[cfg(test)]
 impl Tracker {
-    /// What holds of every line: its tree begins where the states that were passed end.
+    /// Checks that the tree of the line begins after the last state that was passed.
     pub(super) fn check_line(&self) {
         if let Some(line) = &self.line {
             let root = line.tree.node(line.tree.root());

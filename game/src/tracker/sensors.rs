@@ -18,7 +18,7 @@ use shakmaty::{Bitboard, Board, Color, KnownOutcome, Piece, Square};
 
 use crate::clock::Side;
 use crate::events::{SensorChange, Since};
-use crate::model::{A_FEW, MAX_RECENT, MAX_REPORTS, Model, PASSING, REMEMBERED_PLIES};
+use crate::model::{A_FEW, MAX_RECENT, MAX_REPORTS, PASSING, REMEMBERED_PLIES};
 use crate::position::difference;
 use crate::position::fields::{chess_piece, field_of, square_of, wire_piece};
 use crate::tracker::memory;
@@ -144,25 +144,15 @@ impl Sensors {
         field.is_some_and(|field| self.set_field(change.when, field, contents))
     }
 
-    /// What the sensors showed at that time, as far as the recent changes tell.
+    /// The sensors as they were at that time, as far as the recent changes tell.
     pub(crate) fn as_of(&self, at: Timestamp) -> Self {
-        let known = self.recent.partition_point(|change| change.when.at <= at);
-        let (told, later): (Vec<_>, Vec<_>) =
-            self.recent.iter().enumerate().partition(|(nth, _)| *nth < known);
         let mut past = Self {
-            recent: told.into_iter().map(|(_, change)| *change).collect(),
             changed: [Since::default(); 64],
             fresh: Vec::new(),
             reports: VecDeque::new(),
-            presses: self
-                .presses
-                .iter()
-                .copied()
-                .filter(|(pressed, _)| *pressed <= at)
-                .collect(),
             ..self.clone()
         };
-        for (_, change) in later.into_iter().rev() {
+        while let Some(change) = past.recent.pop_back_if(|change| change.when.at > at) {
             set_piece(&mut past.board, change.square, change.before);
             past.unseen.discard(change.square);
             if let Some(field) = field_of(change.square, past.turned) {
@@ -172,6 +162,7 @@ impl Sensors {
         for change in &past.recent {
             past.changed[usize::from(change.square)] = change.when;
         }
+        past.take_presses(self, at);
         past
     }
 
@@ -199,14 +190,15 @@ impl Sensors {
         self.presses.push_back((at, color));
     }
 
-    /// Takes over the presses that other sensors know of up to then.
+    /// Takes over the presses up to `until` that other sensors know of.
     pub(crate) fn take_presses(&mut self, other: &Self, until: Timestamp) {
-        self.presses = other
-            .presses
-            .iter()
-            .copied()
-            .filter(|(at, _)| *at <= until)
-            .collect();
+        self.presses.clone_from(&other.presses);
+        self.forget_presses_after(until);
+    }
+
+    /// Forgets the presses after `at`.
+    pub(crate) fn forget_presses_after(&mut self, at: Timestamp) {
+        self.presses.retain(|(pressed, _)| *pressed <= at);
     }
 
     /// Whether a player has pressed the clock since then.
@@ -426,8 +418,7 @@ impl Sensors {
         }
     }
 
-    /// Takes note of a reading. Returns whether the square shows the same as before, because it is weak: it reads its piece
-    /// only now and then.
+    /// Takes note of a reading. Returns whether the square still counts as showing its piece, because it is weak.
     fn is_read_weakly(&mut self, when: Since, square: Square, piece: Option<Piece>) -> bool {
         let shown = self.board.piece_at(square);
         let own = &mut self.readings[usize::from(square)];
@@ -451,7 +442,7 @@ impl Sensors {
         let lasted = when.at.saturating_duration_since(own.at);
         if lasted <= PASSING {
             own.short += 1;
-        } else if lasted > Model::FITTED.patience && !own.is_weak() {
+        } else if !own.is_weak() {
             own.short = 0;
         }
         (own.read, own.at) = (piece, when.at);
@@ -498,17 +489,18 @@ impl Sensors {
 struct Readings {
     /// The piece that it reads at times.
     piece: Option<Piece>,
-    /// What it read last, and since when.
+    /// The last reading.
     read: Option<Piece>,
+    /// When that reading came.
     at: Timestamp,
-    /// How often it read the piece, or nothing, for no longer than a hand passes.
+    /// The number of readings in a row, of the piece or of nothing, that lasted no longer than a passing hand.
     short: usize,
-    /// How many pieces of its kind the board showed with it.
+    /// The number of pieces of its kind on the board.
     count: usize,
 }
 
 impl Readings {
-    /// Whether it reads its piece only now and then. No hand lifts a piece so often.
+    /// Whether the square reads its piece for moments only. No hand lifts a piece so often.
     const fn is_weak(&self) -> bool {
         self.short >= A_FEW
     }

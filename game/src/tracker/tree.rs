@@ -1,7 +1,7 @@
 //! The candidate lines of play: a small tree of positions, measured against what the sensors show.
 //!
-//! The root is an earlier position of the line. After every change of a square, every node is measured again. Then the tree grows,
-//! starting with the cheapest lines, by plies
+//! The root is an earlier position of the line. After every change of a square, every node is measured again. Then the
+//! tree grows, starting with the cheapest lines, by plies
 //!
 //! - whose squares all show them now,
 //! - that are hidden except for one square, because the reply captured the piece there or stands where it came from, or
@@ -10,8 +10,9 @@
 //!   several plies.
 //!
 //! While no square is unexplained, a confirmed ply that was pressed or answered, on a board that showed it exactly,
-//! closes its alternatives. That keeps the tree small and decides nothing: `reopen` finds them again. A leaf whose squares no longer show its ply is dropped once it costs **hopeless** more than the best line. `MAX_READINGS`
-//! limits the size.
+//! closes its alternatives. That keeps the tree small and decides nothing: `reopen` finds them again. A leaf whose
+//! squares no longer show its ply is dropped once it costs **hopeless** more than the best line. `MAX_READINGS` limits
+//! the size.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
@@ -219,7 +220,7 @@ impl Tree {
         let legal = |node: &Node| matches!(node.played, Played::Move(_));
         let certain = |node: &Node| node.standing == PlyStatus::Confirmed && node.stable && legal(node);
         let tip = self.tip();
-        // While squares are unexplained, it is not certain.
+        // While squares are unexplained, no ply is certain.
         if self.nodes[tip].differs.any() {
             return;
         }

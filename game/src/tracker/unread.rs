@@ -4,8 +4,8 @@
 //! moves on, so there is one candidate line for each square that it can have gone to. A square is assumed dead only if
 //! the piece has been missing for **doubt** and the opponent has replied; until then the piece may be in a hand. Two
 //! dead squares at once are not assumed. If one piece of castling has come to its square and the player has pressed, the
-//! other piece is on a square that does not read it. Candidate lines stay until the piece goes on, or until a square that one of
-//! them calls dead reads a piece for longer than a moment.
+//! other piece is on a square that does not read it. Candidate lines stay until the piece goes on, or until a square that
+//! one of them calls dead reads a piece for longer than a moment.
 //!
 //! A sensor can also die under a piece that stands still: if the only square unexplained since before the last three
 //! plies is a missing piece that was seen nowhere else, the piece stands there until it moves on.

@@ -100,8 +100,8 @@ impl Unseen {
     }
 }
 
-/// Whether a piece like the one on a square was lately read where the line of play has never had one: then it may stand
-/// there, and the record is wrong.
+/// Whether a piece like the one on a square was lately read on another square, on which the line of play has never had one:
+/// it may stand there, and the record may be wrong.
 fn is_read_elsewhere(context: &Context<'_>, square: Square) -> bool {
     let (acts, game) = (context.acts, context.game);
     let (Some(piece), Some(first)) = (acts.piece_at(square), game.line.first()) else {
