@@ -69,6 +69,8 @@ pub(crate) struct ClockWatch {
     lever_seen: u32,
     /// Readings were missed since the last one: how often the lever moved is not known.
     readings_missed: bool,
+    /// The last reading before readings were missed.
+    before_gap: Option<ClockTimes>,
     /// The board records the presses in order with the changes of the squares; the lever need not be watched.
     presses_recorded: bool,
 }
@@ -284,7 +286,52 @@ impl ClockWatch {
     pub(crate) fn stop_listening(&mut self) {
         self.doubted = None;
         self.readings_missed = true;
+        self.before_gap = self.last.map(|(_, times)| times);
         self.lever_seen = 0;
+    }
+
+    /// Whether readings were missed and none has come since: what the clock shows now is not known.
+    pub(crate) fn is_unheard(&self) -> bool {
+        self.readings_missed
+    }
+
+    /// Whether the times show that both sides have pressed while readings were missed: a time that stands still changes by
+    /// presses alone.
+    pub(crate) fn both_pressed_unheard(&self) -> bool {
+        let halted = |times: ClockTimes| {
+            let side = lever_side(times).other();
+            times.running.then(|| (side, seconds(times, side)))
+        };
+        let [before, now] =
+            [self.before_gap, self.last.map(|(_, times)| times)].map(|times| times.and_then(halted));
+        let same_side = |((side, before), (other, now))| side == other && before != now;
+        !self.readings_missed && before.zip(now).is_some_and(same_side)
+    }
+
+    /// What the clock showed when readings were first missed.
+    pub(crate) fn shown_before_gap(&self) -> Option<Clock> {
+        let mut then = self.clone();
+        then.last = self
+            .before_gap
+            .zip(self.last)
+            .map(|(before, (at, _))| (at, before));
+        then.shown()
+    }
+
+    /// What the clock showed when `mover` made the first press while readings were missed: the other side's time had not
+    /// begun to run.
+    pub(crate) fn shown_at_unheard_press(&self, mover: Color) -> Option<Clock> {
+        let own = self.white_side()?.of(mover);
+        let mut then = self.clone();
+        if let (Some((_, times)), Some(before)) = (&mut then.last, self.before_gap)
+            && lever_side(before) == own
+        {
+            match own {
+                Side::Left => times.right = before.right,
+                Side::Right => times.left = before.left,
+            }
+        }
+        then.shown()
     }
 
     /// Since when the clock is known to be stopped; `None` while it runs, and without a clock.

@@ -1,7 +1,8 @@
 //! A quiet board that no single legal move explains: an earlier position was restored, or plies were played unobserved.
 //!
 //! The board is examined once it has been quiet for **rest**; after a gap, **pause** is enough if nothing has changed
-//! since the dump. Then the following explanations are tried:
+//! since the dump. If something has, what the first dump showed is examined as of its moment, because what was reported
+//! after it is play from there. Then the following explanations are tried:
 //!
 //! 1. A position of the last few moves stands on the board again: the plies after it were taken back. In a gap this is
 //!    tried last, because play more often leads to the same position again than an arbiter restores it, and a pressed
@@ -12,30 +13,41 @@
 //!    does not leave out a ply that was seen before the gap.
 //!
 //! Each call of `examine` searches one length, with at most `MAX_POSITIONS` positions, so that no observation takes
-//! long.
+//! long. If the clock runs for the other side after such a line, all its plies were pressed.
+//!
+//! If the board stands as before the gap, nothing was played, unless the clock shows that both sides have pressed.
 //!
 //! # Doubt
 //!
 //! An inferred line can fit by accident, so it is in `DoubtfulPlies` until two plies after it have led to positions that the
-//! board showed exactly, the second one begun after the first stood. Until then nothing is announced after it while
-//! something speaks against it: a piece stands where no ply put one, a player moves while another of their pieces is
-//! missing, or the plies after it are unusual. If that lasts for **rest**, or over several plies, the line is withdrawn
-//! and its gap becomes undecidable.
+//! board showed exactly, the second one begun after the first stood. Until then nothing is announced after it while more
+//! than one **odd** thing speaks against it: a piece stands where no ply put one, a player moves while another of their
+//! pieces is missing, or the plies after it are unusual. If that lasts for **rest** (**put_right** if a single piece is
+//! all), or over several plies, the line is withdrawn and its gap becomes undecidable.
 
 use kiebitz_hardware::Timestamp;
-use shakmaty::{Color, Move};
+use shakmaty::{Board, Color, Move};
 
 use super::Tracker;
 use super::finding::Finding;
 use super::hearing::Hearing;
+use super::line::Press;
 use super::node::{Node, NodeId, Played, PlyStatus};
 use super::tree::Tree;
-use crate::events::{CorrectionReason, DoubtfulPlies, Recovery};
+use crate::events::{CompletedBy, CorrectionReason, DoubtfulPlies, Recovery};
 use crate::model::{
-    Cost, IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, REMEMBERED_PLIES, SEARCH_INTERVAL, SEVERAL,
+    Cost, IN_HANDS, MAX_POSITIONS, MAX_UNSEEN_PLIES, PLIES_OF_PROOF, REMEMBERED_PLIES, SEARCH_INTERVAL,
+    SEVERAL,
 };
 use crate::position::State;
 use crate::position::lines::{self, FoundLines};
+
+/// What the board showed at some time.
+#[derive(Debug, Clone)]
+pub(super) struct View {
+    at: Timestamp,
+    board: Board,
+}
 
 impl Tracker {
     /// Drops the doubt about a reconstructed line if later play has proved it.
@@ -71,7 +83,7 @@ impl Tracker {
         let after = path.iter().find(|id| tree.node(**id).ply > doubt.last);
         let held = after.and_then(|first| self.held_since(*first, best)).is_some();
         let against = strain + stands.count() * model.unexplained + usize::from(held) * model.unlikely;
-        (against >= model.odd).then_some((against, next))
+        (against > model.odd).then_some((against, next))
     }
 
     /// Withdraws a reconstructed line if something has spoken against it for long enough, or several plies since have not
@@ -82,7 +94,12 @@ impl Tracker {
         let Some((doubt, (against, next))) = doubt.zip(self.doubted()).filter(|_| known) else {
             return false;
         };
-        if next < SEVERAL && self.waits(now, self.quiet_since + self.model.rest) {
+        // A single piece on another square may be half of a castling.
+        let rest = match against == self.model.unexplained {
+            true => self.model.put_right,
+            false => self.model.rest,
+        };
+        if next < SEVERAL && self.waits(now, self.quiet_since + rest) {
             return false;
         }
         self.refutes(now, doubt.first, against as i64)
@@ -110,37 +127,53 @@ impl Tracker {
         true
     }
 
-    /// Whether the clock agrees with the turn after that many plies from a position. It does not disagree unless it runs and
-    /// White's side is beyond doubt.
-    fn turn_fits(&self, now: Timestamp, turn: Color, plies: usize) -> bool {
-        let turn = if plies.is_multiple_of(2) { turn } else { !turn };
+    /// Whose clock runs, if White's side of it is beyond doubt.
+    fn clock_turn(&self, now: Timestamp) -> Option<Color> {
         // Of an earlier time the clock says nothing.
         let ahead = self.clock.reading().is_some_and(|(at, _)| at > now) && self.polled.is_none();
-        let sure = self.clock.running() == Some(true) && self.clock.is_sure() && !ahead;
+        let heard = !self.clock.is_unheard() && !ahead;
+        let sure = self.clock.running() == Some(true) && self.clock.is_sure() && heard;
         let runs = self.clock.turn().filter(|_| sure);
         runs.and_then(|side| self.clock.color_of(side))
-            .is_none_or(|color| color == turn)
+    }
+
+    /// Whether the clock agrees with the turn after that many plies from a position.
+    fn turn_fits(&self, now: Timestamp, turn: Color, plies: usize) -> bool {
+        let turn = if plies.is_multiple_of(2) { turn } else { !turn };
+        self.clock_turn(now).is_none_or(|color| color == turn)
     }
 
     /// Examines a quiet board that the line does not explain: an earlier position was restored, or plies were played
     /// unobserved. Returns whether an explanation was found.
     pub(super) fn examine(&mut self, now: Timestamp) -> bool {
+        let gap = self.gap_since.is_some();
+        let recalls = gap && self.hearing.unheard().is_some();
         let Some(line) = &self.line else { return false };
         let (tree, searches) = (&line.tree, line.examined);
         let tip = tree.tip();
-        let gap = self.gap_since.is_some();
-        let explained = searches > MAX_UNSEEN_PLIES || tree.node(tip).differs.is_empty();
-        if self.disturbed || (!gap && tree.best() != tip) || explained {
+        if self.disturbed || (!gap && tree.best() != tip) || searches > MAX_UNSEEN_PLIES {
             return false;
         }
-        // A piece that has moved since the dump may still be on its way.
-        let seen_at_once = gap && self.quiet_since <= self.sensors.dumped_at();
-        let rest = if seen_at_once {
-            self.model.pause
-        } else {
-            self.model.rest
+        // What was reported since the first dump is play from what it showed.
+        let first = line.found.clone().filter(|_| gap);
+        let is_first = first
+            .as_ref()
+            .is_some_and(|first| first.board == *self.sensors.board());
+        let found = first.filter(|_| !is_first);
+        let explained = match &found {
+            Some(found) => tree.node(tip).state.board() == &found.board,
+            None => tree.node(tip).differs.is_empty(),
         };
-        if self.waits(now, self.quiet_since + rest) {
+        if explained {
+            return gap && !recalls && self.stood_over_gap(now, found.is_some());
+        }
+        // A piece that has moved since the dump may still be on its way.
+        let rest = match gap && self.quiet_since <= self.sensors.dumped_at() {
+            true => self.model.pause,
+            false => self.model.rest,
+        };
+        let at_rest = self.quiet_since + rest;
+        if found.is_none() && self.waits(now, at_rest) {
             return false;
         }
         if self.is_lost() && !gap {
@@ -149,17 +182,52 @@ impl Tracker {
         }
         // The same board need not be searched twice, unless a press has come since.
         let plies = searches + 1;
+        if recalls && plies > PLIES_OF_PROOF {
+            // Longer lines fit more often by accident, and the memory may tell.
+            return false;
+        }
         if plies <= MAX_UNSEEN_PLIES {
             self.note_examined(plies);
-            if (plies == 1 && !gap && self.restored(now))
-                || self.went_on(now, tip, plies)
-                || self.unseen(now, tip, plies)
+            if plies == 1 && !gap && self.restored(now) {
+                return true;
+            }
+            if found
+                .as_ref()
+                .is_some_and(|found| self.leads_to(found, tip, plies))
             {
+                if let Some(line) = &mut self.line {
+                    line.tree.update(&self.sensors, now);
+                }
+                return true;
+            }
+            // In a record it may be a moment of a motion: the rest tells.
+            let goes_on = !is_first && self.playback.is_some_and(|playback| playback.goes_on);
+            let here = self.view(now);
+            // A line to what stands now says more than a longer one to what stood then.
+            let here_too = found.is_none() || plies >= PLIES_OF_PROOF;
+            if here_too && self.waits(now, at_rest) {
+                self.note_examined(searches);
+                return false;
+            }
+            let shortest = if found.is_some() && plies == PLIES_OF_PROOF {
+                1
+            } else {
+                plies
+            };
+            if here_too && !goes_on && (shortest..=plies).any(|plies| self.leads_to(&here, tip, plies)) {
                 return true;
             }
             // Lines with one more ply are searched for in another call, so that no call takes long.
             self.wake_at(now + SEARCH_INTERVAL);
             return false;
+        }
+        if let Some(line) = &mut self.line {
+            line.found = None;
+        }
+        if found.is_some() {
+            // A piece may have been in a hand: what stands now tells more.
+            self.note_examined(0);
+            return true;
         }
         // In a gap, it is more credible that a position was reached again by play than that it was restored.
         if gap && self.restored(now) {
@@ -183,6 +251,32 @@ impl Tracker {
             self.wake_at(given_up);
         }
         false
+    }
+
+    /// What the board shows now.
+    fn view(&self, at: Timestamp) -> View {
+        let board = self.sensors.board().clone();
+        View { at, board }
+    }
+
+    /// Notes what the board shows now as the first that was seen of it after a gap.
+    pub(super) fn find(&mut self, at: Timestamp) {
+        let view = self.view(at);
+        if let Some(line) = &mut self.line {
+            line.found = Some(view);
+        }
+    }
+
+    /// After a gap, the board stands or has stood as the line has it. Returns whether that closes the gap: if the clock shows
+    /// that both sides have pressed, plies have led back to the same position, and which they were is not known.
+    fn stood_over_gap(&mut self, now: Timestamp, moved_since: bool) -> bool {
+        if self.clock.both_pressed_unheard() {
+            self.lose_line(now);
+            self.close_gap(now, Recovery::Undecidable);
+        } else if moved_since {
+            self.close_gap(now, self.recovery_as_it_stood(now));
+        }
+        self.gap_since.is_none()
     }
 
     /// Takes back the plies after an earlier position of the line, if that position stands on the board again, and it costs
@@ -231,9 +325,15 @@ impl Tracker {
         true
     }
 
+    /// Adds `plies` plies that were played unobserved, if exactly one line of that length leads to what the board showed.
+    /// Returns whether it does.
+    fn leads_to(&mut self, view: &View, tip: NodeId, plies: usize) -> bool {
+        self.went_on(view, tip, plies) || self.unseen(view, tip, plies)
+    }
+
     /// Adds `plies` plies that were played unobserved, the first of them in the place of `last`, if its piece may have been
     /// on its way when the gap began. Returns whether exactly one such line leads to what stands on the board.
-    fn went_on(&mut self, now: Timestamp, last: NodeId, plies: usize) -> bool {
+    fn went_on(&mut self, view: &View, last: NodeId, plies: usize) -> bool {
         let Some(tree) = self.tree() else { return false };
         let node = tree.node(last);
         let in_hand = self.gap_since.is_some() && !node.completed && node.standing == PlyStatus::Announced;
@@ -252,18 +352,28 @@ impl Tracker {
         let budget = MAX_POSITIONS / others.len().max(1);
         let mut lines = others.into_iter().filter_map(|first| {
             let state = tree.node(before).state.after(first);
-            let found = lines::between(&state, self.sensors.board(), plies - 1, budget);
+            let found = lines::between(&state, &view.board, plies - 1, budget);
             (found != FoundLines::Nothing).then(|| found.preceded_by(first))
         });
         match (lines.next(), lines.next()) {
-            (Some(found), None) => self.infer(now, before, plies, found),
+            (Some(found), None) => self.infer(view, before, plies, found),
             _ => false,
         }
     }
 
+    /// Whether a ply is another one with the same piece in place of an announced one: the piece was on its way.
+    pub(super) fn went_on_to(&self, announced: NodeId, instead: NodeId) -> bool {
+        let from = |tree: &Tree, id: NodeId| match tree.node(id).played {
+            Played::Move(m) => m.from(),
+            _ => None,
+        };
+        self.tree()
+            .is_some_and(|tree| from(tree, announced) == from(tree, instead))
+    }
+
     /// Adds `plies` plies after `from` that were played unobserved, if exactly one line of that length leads to what stands
     /// on the board. Returns whether it does.
-    fn unseen(&mut self, now: Timestamp, from: NodeId, plies: usize) -> bool {
+    fn unseen(&mut self, view: &View, from: NodeId, plies: usize) -> bool {
         // While all is reported, nothing is played unobserved.
         if self.gap_since.is_none() && self.hearing.is_sure() {
             return false;
@@ -271,11 +381,11 @@ impl Tracker {
         let Some(node) = self.tree().map(|tree| tree.node(from)) else {
             return false;
         };
-        let found = lines::between(&node.state, self.sensors.board(), plies, MAX_POSITIONS);
+        let found = lines::between(&node.state, &view.board, plies, MAX_POSITIONS);
         if found == FoundLines::Nothing {
             return false;
         }
-        let infers = self.infer(now, from, plies, found);
+        let infers = self.infer(view, from, plies, found);
         if !infers {
             // Longer lines from here are less credible than these. A press may still come, or was forgotten.
             self.note_examined(MAX_UNSEEN_PLIES);
@@ -284,7 +394,8 @@ impl Tracker {
     }
 
     /// Adds the plies that were found after `from` unless something speaks against them. Returns whether it did.
-    fn infer(&mut self, now: Timestamp, from: NodeId, plies: usize, found: FoundLines) -> bool {
+    fn infer(&mut self, view: &View, from: NodeId, plies: usize, found: FoundLines) -> bool {
+        let now = view.at;
         let (moves, any_order) = match found {
             FoundLines::Only(moves) => (moves, false),
             FoundLines::AnyOrder(moves) => (moves, true),
@@ -294,13 +405,8 @@ impl Tracker {
             return false;
         };
         let (since, fits) = (node.since, self.turn_fits(now, node.state.turn(), plies));
-        if !fits || self.leaves_out_what_was_seen(now, from, &moves) {
+        if !fits || self.leaves_out_what_was_seen(view, from, &moves) {
             return false;
-        }
-        if self.playback.is_some_and(|playback| playback.goes_on) {
-            // It may have been a moment of a motion: the rest of the record tells.
-            self.note_examined(MAX_UNSEEN_PLIES + 1);
-            return true;
         }
         let Some(tree) = self.tree() else { return false };
         let left = tree.node(tree.tip()).differs.count() * self.model.unexplained;
@@ -309,6 +415,9 @@ impl Tracker {
             self.retract(now, on_its_way, CorrectionReason::Recovered, odds);
         }
         let gap = self.gap_since;
+        let next = self.clock_turn(now);
+        let pressed = next.map(|color| !color);
+        let mut completed = None;
         let Some(line) = &mut self.line else { return false };
         // A candidate from single moves is one of these moves, or wrong.
         let candidate = |node: &Node| node.standing == PlyStatus::Candidate;
@@ -328,6 +437,19 @@ impl Tracker {
             node.any_order = any_order;
         }
         let last = line.tree.node(parent).ply;
+        let tip = line.tree.node_mut(from);
+        let waited = next.is_some() && tip.standing != PlyStatus::Candidate && tip.parent.is_some();
+        if waited && !core::mem::replace(&mut tip.completed, true) {
+            completed = Some(tip.ply);
+        }
+        // The clock runs for the other side: all of these plies were pressed.
+        let press = Press {
+            at: now,
+            elapsed: None,
+        };
+        for mover in pressed.iter().chain(next.filter(|_| plies > 1).iter()) {
+            line.pressed[*mover] = Some(press);
+        }
         let doubt = DoubtfulPlies {
             from: gap.unwrap_or(since),
             first: line.tree.node(from).ply + 1,
@@ -339,13 +461,26 @@ impl Tracker {
             line.doubt
                 .map_or(doubt, |before| DoubtfulPlies { last, ..before }),
         );
+        if let Some(ply) = completed {
+            let (by, clock) = (CompletedBy::Press, self.clock.shown_before_gap());
+            let elapsed = None;
+            self.announce(
+                now,
+                Finding::Completed {
+                    ply,
+                    by,
+                    clock,
+                    elapsed,
+                },
+            );
+        }
         self.close_gap(now, Recovery::Inferred);
         true
     }
 
     /// Whether a line over a gap leaves out a ply that the board showed before the gap, and another line that has it leads to
     /// the board too.
-    fn leaves_out_what_was_seen(&self, now: Timestamp, from: NodeId, moves: &[Move]) -> bool {
+    fn leaves_out_what_was_seen(&self, view: &View, from: NodeId, moves: &[Move]) -> bool {
         let Some((line, gap)) = self.line.as_ref().zip(self.gap_since) else {
             return false;
         };
@@ -354,13 +489,12 @@ impl Tracker {
             let left_out = !matches!(node.played, Played::Move(m) if moves.contains(&m));
             node.parent == Some(from) && node.exact && node.landed.at <= gap && left_out
         });
-        let board = self.sensors.board();
         // All of them together take no longer than one search.
         let budget = MAX_POSITIONS / moves.len().max(1);
         seen.any(|node| {
             (1..=moves.len()).any(|plies| {
-                self.turn_fits(now, node.state.turn(), plies)
-                    && lines::between(&node.state, board, plies, budget) != FoundLines::Nothing
+                self.turn_fits(view.at, node.state.turn(), plies)
+                    && lines::between(&node.state, &view.board, plies, budget) != FoundLines::Nothing
             })
         })
     }
@@ -391,6 +525,10 @@ impl Tracker {
 
     /// The board stands as it did before a gap. Unless that is just a moment of a motion, nothing was played in the gap.
     pub(super) fn nothing_was_missed(&mut self, now: Timestamp) {
+        if self.gap_since.is_some() && (self.hearing.unheard().is_some() || self.clock.both_pressed_unheard())
+        {
+            return;
+        }
         let stood = self.quiet_since + self.model.pause;
         if now >= stood || self.sensors.dumped_at() == now {
             self.close_gap(now, self.recovery_as_it_stood(now));

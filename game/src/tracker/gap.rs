@@ -1,14 +1,21 @@
 //! A gap: what happened while the board could not be heard, read from the board's own memory.
 //!
 //! A gap begins when the port closes, or when a board on a bus loses its power. While it is open, time proves nothing:
-//! everything is judged as of the last moment at which the board was heard. When the port opens again, what the board
-//! shows is not judged before its memory has had time to come.
+//! everything is judged as of the last moment at which the board was heard. When the port opens again, the first dump is
+//! an observation at its own moment: `examine` looks for the only line of one or two plies that leads to it, and what is
+//! reported after it is play from there. Longer lines, takebacks, a start position and `joining` wait for the board's
+//! memory if it was asked for.
 //!
-//! The memory has an order but no times. `memory` finds where in it the gap begins: at the position and reports that
-//! were known, or, if the last plies were not confirmed, at the alternative that fits best. If reports had been lost
-//! before the gap, it is extended back to the last point at which line and memory agree. `playback` then follows the
-//! record like live reports. If no memory comes, `examine` looks for the only line that fits, then `joining` takes
-//! over.
+//! When the memory comes and tells of the gap, the line goes back to where it was (`rewind`) and follows the record like
+//! live reports (`playback`); only the difference is announced. The memory has an order but no times. `memory` finds
+//! where in it the gap begins: at the position and reports that were known, or, if the last plies were not confirmed, at
+//! the alternative that fits best. If reports had been lost before the gap, it is extended back to the last point at
+//! which line and memory agree.
+//!
+//! The memory of a board that had no power in the gap begins with the pieces that it found. That is an observation
+//! before the first dump, and is used if the dump has not explained the gap.
+//!
+//! While a board sends its memory, it holds its reports back. They come in one burst and are judged as they come.
 //!
 //! A board on a bus reports changes only in its answers. If a dump shows more than the board has told, the dump is kept
 //! until the next answer, which tells the order.
@@ -18,17 +25,18 @@
 
 use core::time::Duration;
 
+use kiebitz_hardware::facts::ONE_SCAN_APART;
 use kiebitz_hardware::{Session, Timestamp};
-use kiebitz_protocol::{Dump, Element, Field};
+use kiebitz_protocol::{Dump, Element, Field, FieldUpdate};
 
 use super::Tracker;
 use super::finding::Finding;
 use super::hearing::{Hearing, Polled, Unheard};
-use super::late::LateReports;
+use super::line::LineOfPlay;
 use super::playback::Playback;
-use super::rewind::Checkpoint;
+use super::rewind::Mark;
 use super::sensors::Sensors;
-use crate::events::{Recovery, SensorChange};
+use crate::events::{Recovery, Since};
 use crate::model::{IN_HANDS, MAX_GAME_AGE};
 use crate::tracker::memory::{self, last_start};
 
@@ -42,8 +50,8 @@ impl Tracker {
     /// The port closed: a gap begins.
     pub(super) fn begin_gap(&mut self, now: Timestamp) {
         self.disturbed = true;
-        self.play_late(now);
         self.memory_requested_at = None;
+        self.held_back = None;
         if self.hearing.unheard().is_some_and(|unheard| unheard.rewinds) {
             self.hearing.stop_waiting();
         }
@@ -52,18 +60,16 @@ impl Tracker {
         self.clock.stop_listening();
         // Where reports were lost, more is missing than what is played from now on.
         let known = self.checkpoint().filter(|_| self.hearing.suspected().is_some());
-        let known_until = known.map_or(heard_until, |known| known.at);
+        let known_until = known.map_or(heard_until, |known| known.heard_until);
         self.gap_since.get_or_insert(known_until);
-        // What a dump showed since the port opened is not judged without the memory.
-        if let Some(unheard) = self.hearing.unheard() {
-            self.sensors = unheard.before.clone();
-        }
         let (before, halted, suspected) = (&self.sensors, self.clock.halted(), self.hearing.suspected());
+        let line = self.line.as_ref();
         self.hearing.lose(|| Unheard {
             heard_until,
             clock_until: now,
             before: before.clone(),
             halted,
+            mark: line.map(LineOfPlay::mark),
             suspected,
             ..Unheard::default()
         });
@@ -83,11 +89,11 @@ impl Tracker {
         self.memory_requested_at = Some(now);
         let within = now + ANSWER_WITHIN;
         match &mut self.hearing {
-            Hearing::AwaitingMemory(_, until) => *until = within,
+            Hearing::Back(_, until) => *until = within,
             Hearing::Sure | Hearing::Suspect(_) => {
                 let known = self.gap_since.is_none();
                 if let Some(unheard) = known.then(|| self.rewinding()).flatten() {
-                    self.hearing = Hearing::AwaitingMemory(Box::new(unheard), within);
+                    self.hearing = Hearing::Back(Box::new(unheard), within);
                 } else {
                     // With nothing to go back to, the next dump shows what was lost.
                     self.disturbed = true;
@@ -100,137 +106,133 @@ impl Tracker {
     /// What is unheard when the memory is requested while the port is open, as it is when reports were lost: the line then
     /// goes back to the last checkpoint.
     fn rewinding(&self) -> Option<Unheard> {
-        let line = self.line.as_ref()?;
-        let checkpoint = line.checkpoint.as_ref()?;
         let suspected = self.hearing.suspected();
-        (line.passed.len() >= checkpoint.passed).then(|| Unheard::since(checkpoint, suspected))
+        self.checkpoint().map(|known| Unheard {
+            suspected,
+            ..known.clone()
+        })
     }
 
-    /// Whether judgement still waits for the board's memory. When the wait is over, what the board has shown since the port
-    /// opened is judged without it.
-    pub(super) fn waits_for_memory(&mut self, now: Timestamp) -> bool {
-        let Hearing::AwaitingMemory(_, until) = self.hearing else {
+    /// Whether a gap is open, and the board's memory may yet tell of it: only a line that leads over it is announced before.
+    pub(super) fn recalls(&mut self, now: Timestamp) -> bool {
+        let Hearing::Back(_, until) = self.hearing else {
             return false;
         };
         if self.waits(now, until) {
-            return true;
+            return self.gap_since.is_some();
         }
-        if let Some(unheard) = self.hearing.stop_waiting() {
-            self.judge_reports(now, unheard);
-        }
+        self.hearing.stop_waiting();
         false
     }
 
-    /// Judges what the board has shown since the port opened, in order, each report as of its time: what was played since
-    /// was not missed.
-    fn judge_reports(&mut self, now: Timestamp, unheard: Unheard) {
-        let shown = self.sensors.clone();
-        let first = unheard
-            .first_dump
-            .filter(|(at, _)| !shown.has_forgotten_since(*at));
-        let reports: Vec<SensorChange> = first
-            .map(|(opened, _)| shown.changes_since(opened).copied().collect())
-            .unwrap_or_default();
-        let Some((opened, dump)) = first.filter(|_| !unheard.rewinds && !reports.is_empty()) else {
-            self.judge_squares(now);
-            return;
+    /// When a change that is reported now was made. What comes right after the memory was held back while it was sent; what
+    /// one player did before the other one's hand came had come to rest.
+    pub(super) fn reported_at(&mut self, now: Timestamp, update: FieldUpdate) -> Since {
+        let Some((since, until)) = self.held_back.take_if(|(_, until)| now < *until) else {
+            return Since::at(now);
         };
-        let disturbed = core::mem::replace(&mut self.disturbed, false);
-        self.playback = Some(Playback::new(now, false));
-        self.sensors = unheard.before;
-        self.sensors.set_all(opened, &dump);
-        self.squares_changed(opened);
-        for report in reports {
-            self.decide_when_due(report.when.at);
-            if self.sensors.show(&report) {
-                self.squares_changed(report.when.at);
-            }
-            self.decide(report.when.at);
+        self.held_back = Some((since, until.max(now + self.model.settle)));
+        let piece = update
+            .contents
+            .or_else(|| self.sensors.fields()[update.field.index()]);
+        let last = self.sensors.recent().next_back();
+        let last = last.and_then(|change| change.after.or(change.before));
+        if last
+            .is_some_and(|last| piece.is_some_and(|piece| memory::is_white(piece) != last.color.is_white()))
+        {
+            self.playback = Some(Playback::new(now, false));
+            self.decide_when_due(now + self.model.doubt);
+            self.playback = None;
         }
-        self.playback = None;
-        self.disturbed = disturbed;
-        // Result pieces are no reports.
-        self.sensors.set_all(shown.dumped_at(), shown.fields());
-        self.judge_squares(now);
+        Since::recorded(since, now)
     }
 
     /// Plays back what the memory holds of the gap.
     pub(super) fn memory_received(&mut self, now: Timestamp, elements: &[Element]) {
         // It holds what happened until it was requested.
         let requested_at = self.memory_requested_at.take();
-        self.late = requested_at.map(|since| LateReports::after_memory(since, now, self.model));
+        self.held_back = requested_at.map(|since| (since, now + ONE_SCAN_APART));
         let until = requested_at.unwrap_or(now);
         let Some(unheard) = self.hearing.stop_waiting() else {
             self.take_up_from_memory(now, until, elements);
             return;
         };
-        let uncertain = !unheard.alternatives.is_empty();
-        let unheard = unheard.likeliest(elements);
-        if let Some(line) = self.line.as_mut().filter(|_| uncertain) {
-            line.tree.update(&unheard.before, unheard.heard_until);
-            self.quiet_since = unheard.heard_until;
-            // A ply that stood long enough before the gap is announced or confirmed now.
-            self.wake = Some(unheard.heard_until);
-        }
-        let unheard = self.extend_back(unheard, elements);
-        match unheard.missed(elements).filter(|(_, missed)| !missed.is_empty()) {
-            Some((_, missed)) if unheard.rewinds => {
-                // What looked like a jolt is what was not reported.
-                if self.is_jolted() {
-                    self.steady(now);
-                }
-                self.rewind();
-                self.recover_gap(now, until, unheard, missed, Recovery::Memory);
-                self.announce_held(now);
+        let mut unheard = self.extend_back(unheard.likeliest(elements), elements);
+        let Some(missed) = unheard.told_by(elements) else {
+            let power_up = elements.iter().rposition(|element| *element == Element::PowerUp);
+            let since = power_up.map_or(&[][..], |power_up| &elements[power_up..]);
+            let open = self.gap_since.is_some() && self.line.is_some() && !unheard.rewinds;
+            if open && !since.is_empty() && !since.contains(&Element::Downloaded) {
+                self.recover_without_power(now, until, unheard, since);
             }
-            Some((_, missed)) => {
-                let by = match memory::begins_with_power(elements, missed) {
-                    true => self.recovery_as_it_stood(now),
-                    false => Recovery::Memory,
-                };
-                self.recover_gap(now, until, unheard, missed, by);
-            }
-            None => self.judge_squares(now),
+            return;
+        };
+        let by = match !unheard.rewinds && memory::begins_with_power(elements, missed) {
+            true => self.recovery_as_it_stood(now),
+            false => Recovery::Memory,
+        };
+        // What looked like a jolt is what was not reported.
+        if self.is_jolted() {
+            self.steady(now);
         }
+        if let Some(mark) = unheard.mark.take_if(|_| unheard.rewinds) {
+            self.rewind(unheard.heard_until, mark);
+        }
+        self.recover_gap(now, until, unheard, missed, by);
     }
 
-    /// Judges what the board has shown since a gap; nothing else is known of the gap.
-    fn judge_squares(&mut self, now: Timestamp) {
-        self.squares_changed(now);
-        let last = self.sensors.recent().next_back().map(|change| change.when.at);
-        self.quiet_since = last.map_or(now, |last| last.min(now));
+    /// The board was without power in a gap. Its record tells what stood when the power came back, and what changed before
+    /// and after.
+    fn recover_without_power(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        unheard: Unheard,
+        elements: &[Element],
+    ) {
+        let shown = unheard.first_dump.is_some().then_some(*self.sensors.fields());
+        // If a line over the gap was found in the meantime, it may be another one.
+        if let Some(mark) = unheard.mark.filter(|_| self.gap_since.is_none()) {
+            self.rewind(unheard.heard_until, mark);
+        }
+        self.sensors = unheard.before;
+        let began = self.gap_since.take();
+        self.play_back_polled(now, (unheard.heard_until, until), elements);
+        self.gap_since = self.gap_since.and(began);
+        if let Some(shown) = shown {
+            self.sensors.set_all(until, &shown);
+            self.squares_changed(until);
+        }
+        self.announce_held(now);
     }
 
     /// Extends a gap back to where the line and the memory agree, if reports were lost before the port closed: the memory
     /// never held the last known placement, reports were suspected lost, or the placement made no sense.
-    fn extend_back(&mut self, unheard: Unheard, elements: &[Element]) -> Unheard {
+    fn extend_back(&self, unheard: Unheard, elements: &[Element]) -> Unheard {
         let since = unheard.missed(elements);
         // Where the board shows it still, the memory came damaged.
-        let dumped = unheard
-            .first_dump
-            .is_some_and(|(_, dump)| dump == *unheard.before.fields());
+        let dumped = unheard.first_dump == Some(*unheard.before.fields());
         let shown = dumped || since.is_some_and(|(off, _)| off == 0);
-        let agrees = shown && self.hearing.suspected().is_none() && self.unexplained() <= IN_HANDS;
+        let explained = |mark: &Mark| mark.tree.node(mark.tree.best()).differs.count() <= IN_HANDS;
+        let agrees =
+            shown && self.hearing.suspected().is_none() && unheard.mark.as_ref().is_none_or(explained);
         if agrees || unheard.rewinds {
             return unheard;
         }
-        let has = |checkpoint: &Checkpoint| {
-            let since = checkpoint.sensors.missed(elements, checkpoint.halted, None);
+        let has = |known: &Unheard| {
+            let since = known.missed(elements);
             let since = since.filter(|(_, since)| !memory::begins_with_power(elements, since));
             since.is_some_and(|(off, since)| off == 0 && memory::changes(since).next().is_some())
         };
-        if !self.checkpoint().is_some_and(has) {
-            let agreed = self.earlier(unheard.heard_until).find(has);
-            let Some((line, agreed)) = self.line.as_mut().zip(agreed) else {
-                return unheard;
-            };
-            line.checkpoint = Some(agreed);
+        let known = self.checkpoint().filter(|known| has(known)).cloned();
+        let Some(known) = known.or_else(|| self.earlier(unheard.heard_until).find(has)) else {
+            return unheard;
+        };
+        Unheard {
+            first_dump: unheard.first_dump,
+            suspected: unheard.suspected,
+            ..known
         }
-        let (suspected, first_dump) = (unheard.suspected, unheard.first_dump);
-        self.checkpoint().map_or(unheard, |checkpoint| Unheard {
-            first_dump,
-            ..Unheard::since(checkpoint, suspected)
-        })
     }
 
     /// Takes up a game in progress from its start position, on a board that is heard for the first time: its memory holds
@@ -328,17 +330,9 @@ impl Tracker {
             let mut missed = core::mem::take(&mut unheard.from_before);
             missed.extend(elements);
             if missed.is_empty() {
-                self.squares_changed(not_after);
+                // Nothing has changed: what a dump has shown since is judged.
             } else if missed.contains(&Element::PowerUp) {
-                let shown = unheard.first_dump.is_some().then_some(*self.sensors.fields());
-                self.sensors = unheard.before;
-                let began = self.gap_since.take();
-                self.play_back_polled(now, (unheard.heard_until, not_after), &missed);
-                self.gap_since = self.gap_since.and(began);
-                if let Some(shown) = shown {
-                    self.sensors.set_all(not_after, &shown);
-                    self.squares_changed(not_after);
-                }
+                self.recover_without_power(now, not_after, unheard, &missed);
             } else {
                 self.recover_gap(now, not_after, unheard, &missed, Recovery::Memory);
             }
@@ -371,8 +365,10 @@ impl Tracker {
             }
             since = until.saturating_sub(third);
             elements = self.lost_power(from, since, &elements[failed..]);
-            // It may have found them just before it answered.
-            self.quiet_since = until;
+            if self.polled.is_some() {
+                // It may have found them just before it answered.
+                self.quiet_since = until;
+            }
             touched = None;
         }
         if until > since + self.model.patience {
@@ -392,10 +388,13 @@ impl Tracker {
     /// A polled board was without power after `from`: anything may have been played until it listed the pieces that it
     /// found, at about `at`. Returns what has changed since.
     fn lost_power<'e>(&mut self, from: Timestamp, at: Timestamp, elements: &'e [Element]) -> &'e [Element] {
-        self.clock.stop_listening();
+        if self.polled.is_some() {
+            self.clock.stop_listening();
+        }
         self.gap_since.get_or_insert(from);
         let (found, since) = memory::found(elements);
         self.sensors.set_all(at, &found);
+        self.find(at);
         self.disturbed = false;
         self.joining.clear();
         self.squares_changed(at);
@@ -426,8 +425,16 @@ impl Tracker {
         let clock_until = unheard.clock_until;
         self.forget_presses_after(clock_until);
         self.sensors = unheard.before;
+        if let Some(mark) = unheard.mark {
+            self.rewind(from, mark);
+        }
         self.hearing.trust();
         self.playback = Some(Playback::new(now, true));
+        if let Some(line) = &mut self.line {
+            // After a restart, which of its last plies stood is known now.
+            line.tree.update(&self.sensors, from);
+            self.quiet_since = from;
+        }
         let began = self.gap_since.take_if(|began| *began >= from);
         let pressed = missed
             .iter()
@@ -463,6 +470,7 @@ impl Tracker {
             self.clock.restore(reading);
         }
         self.squares_changed(until);
+        self.announce_held(now);
     }
 
     /// The number of squares on which the best reading differed from the board when the readings were last measured.

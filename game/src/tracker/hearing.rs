@@ -3,9 +3,10 @@
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Dump, Element};
 
-use super::rewind::Checkpoint;
+use super::rewind::Mark;
 use super::sensors::Sensors;
 use crate::clock::Side;
+use crate::tracker::memory;
 
 /// How a board is heard.
 #[derive(Debug, Default)]
@@ -17,12 +18,13 @@ pub(super) enum Hearing {
     Suspect(Timestamp),
     /// The port is closed.
     Away(Box<Unheard>),
-    /// The port is open, and the board's memory may come until then. What it shows is not judged before.
-    AwaitingMemory(Box<Unheard>, Timestamp),
+    /// The port is open, and the board's memory may come until then and tell what was not heard.
+    Back(Box<Unheard>, Timestamp),
 }
 
-/// What is kept while the board's memory may still come, to find in it what was not heard.
-#[derive(Debug, Default)]
+/// What was known at some time, to find in the board's memory what has not been heard since: when the port closed, or when
+/// a dump last agreed with all that had been reported (a checkpoint).
+#[derive(Debug, Default, Clone)]
 pub(super) struct Unheard {
     /// Until then everything was heard: as long as a board was that went away, or until the last checkpoint or answer.
     pub(super) heard_until: Timestamp,
@@ -34,14 +36,16 @@ pub(super) struct Unheard {
     pub(super) alternatives: Vec<Sensors>,
     /// The side whose clock was not running, and its time in seconds.
     pub(super) halted: Option<(Side, u32)>,
+    /// Where the line was then; `None` without a line.
+    pub(super) mark: Option<Mark>,
     /// What stood before the pieces were set up for that game, where nothing else is known of before.
     pub(super) cleared: Option<Dump>,
     /// When the first sign of lost reports had come before.
     pub(super) suspected: Option<Timestamp>,
     /// The port was open and single reports were lost: the line goes back to a checkpoint when the memory comes.
     pub(super) rewinds: bool,
-    /// The first dump since the port opened again, and when it came.
-    pub(super) first_dump: Option<(Timestamp, Dump)>,
+    /// The first dump since the port opened again.
+    pub(super) first_dump: Option<Dump>,
     /// What a polled board has answered to what it was asked before.
     pub(super) from_before: Vec<Element>,
 }
@@ -68,7 +72,7 @@ impl Hearing {
         match self {
             Self::Sure => None,
             Self::Suspect(since) => Some(*since),
-            Self::Away(unheard) | Self::AwaitingMemory(unheard, _) => unheard.suspected,
+            Self::Away(unheard) | Self::Back(unheard, _) => unheard.suspected,
         }
     }
 
@@ -76,14 +80,27 @@ impl Hearing {
     pub(super) fn unheard(&self) -> Option<&Unheard> {
         match self {
             Self::Sure | Self::Suspect(_) => None,
-            Self::Away(unheard) | Self::AwaitingMemory(unheard, _) => Some(unheard),
+            Self::Away(unheard) | Self::Back(unheard, _) => Some(unheard),
         }
     }
 
     pub(super) fn unheard_mut(&mut self) -> Option<&mut Unheard> {
         match self {
             Self::Sure | Self::Suspect(_) => None,
-            Self::Away(unheard) | Self::AwaitingMemory(unheard, _) => Some(unheard),
+            Self::Away(unheard) | Self::Back(unheard, _) => Some(unheard),
+        }
+    }
+
+    /// Whether the port is closed.
+    pub(super) const fn is_away(&self) -> bool {
+        matches!(self, Self::Away(_))
+    }
+
+    /// Until when the memory may come and tell what was not reported.
+    pub(super) const fn tells_by(&self) -> Option<Timestamp> {
+        match self {
+            Self::Back(_, until) => Some(*until),
+            _ => None,
         }
     }
 
@@ -99,7 +116,7 @@ impl Hearing {
         match self {
             Self::Sure => {}
             Self::Suspect(_) => *self = Self::Sure,
-            Self::Away(unheard) | Self::AwaitingMemory(unheard, _) => unheard.suspected = None,
+            Self::Away(unheard) | Self::Back(unheard, _) => unheard.suspected = None,
         }
     }
 
@@ -108,7 +125,7 @@ impl Hearing {
         let heard = self.suspected().map_or(Self::Sure, Self::Suspect);
         match core::mem::replace(self, heard) {
             Self::Sure | Self::Suspect(_) => None,
-            Self::Away(unheard) | Self::AwaitingMemory(unheard, _) => Some(*unheard),
+            Self::Away(unheard) | Self::Back(unheard, _) => Some(*unheard),
         }
     }
 
@@ -122,34 +139,30 @@ impl Hearing {
     }
 
     /// The port is open again, and a dump has come. The memory may come until then, unless it is awaited already.
-    pub(super) fn dump_received(&mut self, now: Timestamp, dump: &Dump, until: Timestamp) {
+    pub(super) fn dump_received(&mut self, dump: &Dump, until: Timestamp) {
         *self = match core::mem::take(self) {
-            Self::Away(unheard) => Self::AwaitingMemory(unheard, until),
+            Self::Away(unheard) => Self::Back(unheard, until),
             heard => heard,
         };
         if let Some(unheard) = self.unheard_mut() {
-            unheard.first_dump.get_or_insert((now, *dump));
+            unheard.first_dump.get_or_insert(*dump);
         }
     }
 }
 
 impl Unheard {
-    /// For reports that were lost after a checkpoint.
-    pub(super) fn since(checkpoint: &Checkpoint, suspected: Option<Timestamp>) -> Self {
-        Self {
-            heard_until: checkpoint.at,
-            clock_until: checkpoint.at,
-            before: checkpoint.sensors.clone(),
-            halted: checkpoint.halted,
-            suspected,
-            rewinds: true,
-            ..Self::default()
-        }
-    }
-
     /// What the memory has after it, as [`Sensors::missed`] finds it.
     pub(super) fn missed<'e>(&self, elements: &'e [Element]) -> Option<(usize, &'e [Element])> {
         self.before.missed(elements, self.halted, self.cleared.as_ref())
+    }
+
+    /// What the memory tells of what was not heard, if anything: a memory that begins with the power says nothing of the time
+    /// before, unless all stood then as before the gap.
+    pub(super) fn told_by<'e>(&self, elements: &'e [Element]) -> Option<&'e [Element]> {
+        let (off, missed) = self.missed(elements)?;
+        let powerless = memory::begins_with_power(elements, missed);
+        let tells = !powerless || off == 0 && memory::changes(missed).next().is_some();
+        (!missed.is_empty() && tells).then_some(missed)
     }
 
     /// Chooses among the alternatives the last one that the memory fits best.

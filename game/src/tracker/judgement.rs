@@ -68,7 +68,10 @@ impl Tracker {
     pub(super) fn decide(&mut self, now: Timestamp) {
         for _ in 0..MAX_CONCLUSIONS {
             self.wake = None;
-            if self.playback.is_none() && (self.waits_for_late(now) || self.waits_for_memory(now)) {
+            if self.playback.is_none() && self.recalls(now) {
+                if !self.is_jolted() && (self.step_along_line(now) || self.examine(now)) {
+                    continue;
+                }
                 break;
             }
             if self.find_start(now) {
@@ -94,7 +97,8 @@ impl Tracker {
     fn step_along_line(&mut self, now: Timestamp) -> bool {
         let known = !self.may_miss_reports();
         // Over a gap, plies may have led back to the same position.
-        let led_back = self.gap_since.is_some() && self.has_led_back();
+        let unheard = self.gap_since.is_some() && self.has_led_back();
+        let led_back = unheard || self.is_lost() && self.clock.both_pressed_unheard();
         let Some(line) = &mut self.line else { return false };
         let tree = &line.tree;
         let (tip, best) = (tree.tip(), tree.best());
@@ -180,7 +184,10 @@ impl Tracker {
             return Ready::Now(Grounds::OnlyLine);
         }
         // Where a dump shows what was not reported, the memory is asked for it.
-        let asked_by = node.landed.at + self.model.pause;
+        let asked_by = self
+            .hearing
+            .tells_by()
+            .unwrap_or(node.landed.at + self.model.pause);
         if node.landed.is_late() && now < asked_by {
             return Ready::At(asked_by);
         }
@@ -313,7 +320,7 @@ impl Tracker {
         } else {
             Grounds::Reply
         };
-        if self.refutes(now, number, against) {
+        if !self.went_on_to(announced, instead) && self.refutes(now, number, against) {
             return true;
         }
         let Some(ply) = self.describe(now, instead, grounds) else {

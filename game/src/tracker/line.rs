@@ -8,8 +8,8 @@ use shakmaty::ByColor;
 
 use super::Tracker;
 use super::announcements::Announcements;
-use super::hearing::Hearing;
-use super::rewind::Checkpoint;
+use super::examine::View;
+use super::hearing::{Hearing, Unheard};
 use super::tree::Tree;
 use crate::events::DoubtfulPlies;
 use crate::position::State;
@@ -33,7 +33,9 @@ pub(super) struct LineOfPlay {
     /// Reconstructed plies that nothing has confirmed yet.
     pub(super) doubt: Option<DoubtfulPlies>,
     /// What was known when it was last known to be right.
-    pub(super) checkpoint: Option<Checkpoint>,
+    pub(super) checkpoint: Option<Unheard>,
+    /// What the first dump after a gap showed, until a line over the gap has been searched for that leads to it.
+    pub(super) found: Option<View>,
     /// How many searches for unobserved plies the quiet board has had; see [`examine`](Tracker::examine). More than there are:
     /// one has explained it, and what comes next may contradict that.
     pub(super) examined: usize,
@@ -62,6 +64,7 @@ impl LineOfPlay {
             jolted: false,
             doubt: None,
             checkpoint: None,
+            found: None,
             examined: 0,
             reopened: Timestamp::default(),
         };
@@ -74,6 +77,9 @@ impl Tracker {
     /// Follows another line of play, from what stands on the board.
     pub(super) fn follow(&mut self, line: LineOfPlay) {
         self.line = Some(line);
+        if !self.hearing.is_away() {
+            self.hearing.stop_waiting();
+        }
         // What is concluded while the port is closed says nothing of what comes until it opens.
         self.gap_since = match &self.hearing {
             Hearing::Away(unheard) => Some(unheard.heard_until),

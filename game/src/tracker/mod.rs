@@ -36,7 +36,7 @@
 //! | a ply is confirmed | `press`, `judgement` | by a press, by the reply, or because the board has rested for **doubt**; not while another line is as credible that has a piece on a square which does not read it |
 //! | confirmed plies are read again | `reopen` | the line leaves squares unexplained, and another line of the last plies explains more of them |
 //! | an earlier position stands again | `examine` | withdrawing the plies after it costs less than the squares that the line leaves unexplained; in a gap, only plies that were not pressed, and not more plies than remain |
-//! | plies are inferred over a gap | `examine` | exactly one line of the fewest plies leads to the board, and the clock agrees |
+//! | plies are inferred over a gap | `examine` | exactly one line of the fewest plies leads to the first dump, to what the board listed when its power came back, or to the board, and the clock agrees |
 //! | inferred plies are withdrawn | `examine` | a piece stands where they have none, or the plies after them are unusual |
 //! | the last plies before an undecidable gap are withdrawn | `examine` | the piece of the first of them has left, which costs more than withdrawing an unconfirmed ply |
 //! | plies turn out to be pieces being set up | `signals` | for each ply from the last one back: its cost as play against its cost as setting up |
@@ -53,7 +53,7 @@
 //! | candidate lines | `tree`, `node`, `credible`, `irregular` (illegal play) |
 //! | when to announce | `judgement`, `patience`, `press`, `describe` (a ply with its evidence), `announcements` |
 //! | a line and what is in doubt about it | `line`, `examine`, `reopen` |
-//! | gaps and lost reports | `hearing`, `gap`, `rewind`, `late`, `playback`, `joining` |
+//! | gaps and lost reports | `hearing`, `gap`, `rewind`, `playback`, `joining` |
 //! | signs that are not moves | `signals`, `jolt` |
 //! | from outside | `given` (an arbiter), `resume` (the journal), `finding` (what is reported) |
 //!
@@ -75,7 +75,6 @@ mod irregular;
 mod joining;
 mod jolt;
 mod judgement;
-mod late;
 mod line;
 mod made;
 mod memory;
@@ -103,7 +102,6 @@ pub(crate) use finding::{Finding, Snapshot, Start};
 pub(crate) use given::Given;
 use hearing::{Hearing, Polled};
 use joining::Joining;
-use late::LateReports;
 use line::LineOfPlay;
 use motion::Habits;
 use node::put_in_the_centre;
@@ -142,8 +140,9 @@ pub(crate) struct Tracker {
     playback: Option<Playback>,
     /// When the memory was requested; `None` once it has come.
     memory_requested_at: Option<Timestamp>,
-    /// Reports that the board held back while it sent its memory.
-    late: Option<LateReports>,
+    /// Reports that come until the second of these times were held back by the board while it sent its memory, which was
+    /// requested at the first.
+    held_back: Option<(Timestamp, Timestamp)>,
     /// Of a board that reports changes only when it is polled: what is known of it.
     polled: Option<Polled>,
     /// The pieces that the last report of the squares had where they are not read.
@@ -210,7 +209,7 @@ impl Tracker {
             }
             _ => {}
         }
-        if changed && self.hearing.unheard().is_none() {
+        if changed && !self.hearing.is_away() {
             self.squares_changed(now);
         }
         self.conclude(now);
@@ -218,11 +217,9 @@ impl Tracker {
 
     /// Takes in a field update. Returns whether it changed what the sensors show.
     fn field_updated(&mut self, now: Timestamp, update: FieldUpdate) -> bool {
-        if self.is_late(now, update) {
-            return false;
-        }
+        let when = self.reported_at(now, update);
         let repeats = self.sensors.fields()[update.field.index()] == update.contents;
-        let changed = self.sensors.set_field(now, update.field, update.contents);
+        let changed = self.sensors.set_field(when, update.field, update.contents);
         if repeats {
             self.field_repeated(now, update.field);
         } else if !changed && self.sensors.has_untaken() && self.hearing.unheard().is_none() {
@@ -233,7 +230,6 @@ impl Tracker {
 
     /// Takes in a dump. Returns whether it changed what the sensors show.
     fn dump_received(&mut self, now: Timestamp, dump: &Dump) -> bool {
-        self.play_late(now);
         if self.keep_dump(dump) {
             return false;
         }
@@ -241,10 +237,13 @@ impl Tracker {
         if let Some(polled) = &mut self.polled {
             polled.known_until = now;
         }
-        // After a gap, what the board shows is not judged before its memory has had time to come.
-        self.hearing.dump_received(now, dump, now + self.model.rest);
+        let is_first = self.hearing.is_away();
+        self.hearing.dump_received(dump, now + self.model.rest);
         let known = self.sensors.known();
         let changed = self.sensors.set_all(now, dump);
+        if is_first {
+            self.find(now);
+        }
         if changed {
             self.joining.clear();
         }
@@ -254,9 +253,6 @@ impl Tracker {
 
     /// Takes in what the board says of its clock.
     fn clock_read(&mut self, now: Timestamp, reading: ClockReading) {
-        if reading.is_some_and(|times| self.is_late_reading(now, times)) {
-            return;
-        }
         for (at, reading) in self.clock.weigh(now, reading) {
             self.clock_shows(now, at, reading);
         }
@@ -270,6 +266,10 @@ impl Tracker {
             }
             return;
         };
+        if self.clock.is_unheard() {
+            // Whose turn it is rules lines out: see turn_fits().
+            self.note_examined(0);
+        }
         let changes = self.clock.read(at, times);
         if let Some(clock) = self.clock.shown() {
             let sure = self.clock.is_sure();
@@ -353,7 +353,7 @@ impl Tracker {
 
     /// The same where no memory is awaited that will tell of it.
     fn known_until(&self) -> Option<Timestamp> {
-        let awaited = matches!(self.hearing, Hearing::AwaitingMemory(..));
+        let awaited = matches!(self.hearing, Hearing::Back(..));
         self.silent_since().filter(|_| !awaited)
     }
 
@@ -375,7 +375,7 @@ impl Tracker {
     fn conclude(&mut self, now: Timestamp) {
         self.decide(self.known_until().unwrap_or(now));
         // What was announced may have a piece on another square that does not read it.
-        if self.hearing.unheard().is_none() && self.unread_pieces() != self.unread_shown {
+        if !self.hearing.is_away() && self.unread_pieces() != self.unread_shown {
             self.show_squares(now);
         }
     }

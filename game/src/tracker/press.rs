@@ -43,7 +43,8 @@ impl Tracker {
     /// White's clock runs first (Laws Art. 6.6): a clock that is started on a start position shows which side is White's.
     fn clock_started(&mut self, now: Timestamp) {
         let begins = |tree: &Tree| tree.node(tree.tip()).ply == 0 && tree.best() == tree.root();
-        let at_start = self.tree().is_some_and(begins);
+        // In a gap, moves may have been made.
+        let at_start = self.gap_since.is_none() && self.tree().is_some_and(begins);
         if let (true, Some(side)) = (at_start, self.clock.turn()) {
             self.vote_white(now, side, SURE_VOTES);
         }
@@ -56,7 +57,7 @@ impl Tracker {
             (tip.ply > 0 && tip.differs.is_empty()).then(|| tip.state.turn())
         });
         // The mover of the last ply may not have pressed yet. Where the sides were known, the press says more.
-        let unknown = self.clock.white_side().is_none();
+        let unknown = self.clock.white_side().is_none() && self.gap_since.is_none();
         let runs = self
             .clock
             .turn()
@@ -186,12 +187,18 @@ impl Tracker {
         node.completed = true;
         node.pressed |= by == CompletedBy::Press;
         let ply = node.ply;
+        let inferred = |id: NodeId| line.tree.node(id).inferred;
+        let first = inferred(id) && !line.tree.node(id).parent.is_some_and(inferred);
+        let node = line.tree.node(id);
+        let mover = node.mover();
         // The squares are read one after another: within a scan of the press they may still change.
         let stood = now >= node.since + ONE_SCAN_APART && !self.may_miss_reports();
         if by == CompletedBy::Press && stood {
             self.confirm(now, id, SettledBy::Press);
         }
-        let clock = if by == CompletedBy::Press {
+        let clock = if by == CompletedBy::Press && first {
+            self.clock.shown_at_unheard_press(mover)
+        } else if by == CompletedBy::Press {
             self.clock.shown()
         } else {
             self.face_now()

@@ -63,7 +63,7 @@ impl Tracker {
             let from = Timestamp::from_micros(0);
             (node.lifted_at, node.landed) = (at, Since::between(from, at));
             // Its squares had shown it since then.
-            (node.since, node.shown) = (ply.stood_at.min(at), true);
+            (node.since, node.shown, node.exact) = (ply.stood_at.min(at), true, true);
         }
         self.line = Some(LineOfPlay {
             doubt,

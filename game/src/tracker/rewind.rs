@@ -2,34 +2,42 @@
 //!
 //! Two signs prove a loss: a dump shows a change that was not reported, or a report repeats what was known already. The
 //! session in kiebitz-hardware then reads the board's memory (`session/watch.rs` has the conditions). Whenever a dump
-//! agrees with all reports, the tracker sets a checkpoint. When the memory comes, the line goes back to the checkpoint
-//! and is followed again from the record. Findings are held meanwhile; at the end `telling` reports only how the new
-//! line differs from what was announced.
+//! agrees with all reports, the tracker sets a checkpoint. When the memory comes, the line goes back to the checkpoint,
+//! or to where a gap began, and is followed again from the record. Findings are held meanwhile; at the end
+//! `announcements` reports only how the new line differs from what was announced.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::Field;
 use shakmaty::ByColor;
 
 use super::Tracker;
-use super::hearing::Hearing;
-use super::line::Press;
+use super::hearing::{Hearing, Unheard};
+use super::line::{LineOfPlay, Press};
 use super::sensors::Sensors;
 use super::tree::Tree;
-use crate::clock::Side;
+use crate::events::DoubtfulPlies;
 use crate::model::{IN_HANDS, MAX_SUSPICION, REMEMBERED_PLIES};
 use crate::position::State;
 
-/// What was known when a dump last agreed with all that had been reported.
-#[derive(Debug)]
-pub(super) struct Checkpoint {
-    pub(super) at: Timestamp,
-    pub(super) sensors: Sensors,
-    /// The side whose clock was not running, and its time in seconds.
-    pub(super) halted: Option<(Side, u32)>,
-    tree: Tree,
+/// Where a line was, to follow it again from there.
+#[derive(Debug, Clone)]
+pub(super) struct Mark {
+    pub(super) tree: Tree,
     /// How many states had been passed before the tree's root.
     pub(super) passed: usize,
     pressed: ByColor<Option<Press>>,
+    doubt: Option<DoubtfulPlies>,
+}
+
+impl LineOfPlay {
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            tree: self.tree.clone(),
+            passed: self.passed.len(),
+            pressed: self.pressed,
+            doubt: self.doubt,
+        }
+    }
 }
 
 impl Tracker {
@@ -58,19 +66,20 @@ impl Tracker {
         let Some(line) = self.line.as_mut().filter(|_| known) else {
             return;
         };
-        line.checkpoint = Some(Checkpoint {
-            at,
-            sensors: self.sensors.clone(),
+        line.checkpoint = Some(Unheard {
+            heard_until: at,
+            clock_until: at,
+            before: self.sensors.clone(),
             // What the clock shows is of another time than what is played back.
             halted: self.clock.halted().filter(|_| self.playback.is_none()),
-            tree: line.tree.clone(),
-            passed: line.passed.len(),
-            pressed: line.pressed,
+            mark: Some(line.mark()),
+            rewinds: true,
+            ..Unheard::default()
         });
     }
 
     /// What was known when the line was last known to be right.
-    pub(super) fn checkpoint(&self) -> Option<&Checkpoint> {
+    pub(super) fn checkpoint(&self) -> Option<&Unheard> {
         self.line.as_ref()?.checkpoint.as_ref()
     }
 
@@ -85,34 +94,41 @@ impl Tracker {
 
     /// The states that the line has passed beyond doubt, the latest first. Its start position is left out, for it may be
     /// that of the next game.
-    pub(super) fn earlier(&self, at: Timestamp) -> impl Iterator<Item = Checkpoint> {
+    pub(super) fn earlier(&self, at: Timestamp) -> impl Iterator<Item = Unheard> {
         let (turned, model) = (self.sensors.turned(), self.model);
         let passed = self.line.iter().flat_map(move |line| {
             let root = &line.tree.node(line.tree.root()).state;
             let states = line.passed.iter().chain(std::iter::once(root)).zip(0..);
             let states: Vec<(&State, u32)> = states.skip(1).collect();
-            states.into_iter().rev().map(move |(state, ply)| Checkpoint {
-                at,
-                sensors: Sensors::showing(at, state.board(), turned),
-                halted: None,
-                tree: Tree::new(model, state.clone(), ply, at),
-                passed: ply as usize,
-                pressed: ByColor::default(),
+            states.into_iter().rev().map(move |(state, ply)| Unheard {
+                heard_until: at,
+                clock_until: at,
+                before: Sensors::showing(at, state.board(), turned),
+                mark: Some(Mark {
+                    tree: Tree::new(model, state.clone(), ply, at),
+                    passed: ply as usize,
+                    pressed: ByColor::default(),
+                    doubt: None,
+                }),
+                rewinds: true,
+                ..Unheard::default()
             })
         });
         passed.take(REMEMBERED_PLIES)
     }
 
-    /// Goes back to the checkpoint. [`tell_held`](Self::tell_held) tells how the line that is followed from there differs
-    /// from what was told.
-    pub(super) fn rewind(&mut self) {
+    /// Goes back to where the line was at `at`. [`announce_held`](Self::announce_held) announces how the line that is
+    /// followed from there differs from what was announced.
+    pub(super) fn rewind(&mut self, at: Timestamp, mark: Mark) {
         self.hearing.trust();
-        let Some(line) = &mut self.line else { return };
-        let Some(checkpoint) = line.checkpoint.take() else {
+        let reaches = |line: &&mut LineOfPlay| line.passed.len() >= mark.passed;
+        let Some(line) = self.line.as_mut().filter(reaches) else {
             return;
         };
-        line.passed.truncate(checkpoint.passed);
-        line.tree = checkpoint.tree;
+        line.checkpoint = None;
+        line.passed.truncate(mark.passed);
+        line.tree = mark.tree;
+        line.doubt = mark.doubt;
         // What was withdrawn since then is announced again where it was right after all. What was reconstructed, and play
         // has refuted, was not.
         let path = line.tree.path(line.tree.tip());
@@ -123,13 +139,13 @@ impl Tracker {
         if let Some(withdrawn) = unannounced {
             if line.tree.node(withdrawn).inferred {
                 line.tree.remove(withdrawn);
+                line.doubt = None;
             } else {
                 line.tree.withdraw(withdrawn);
             }
         }
-        line.pressed = checkpoint.pressed;
-        line.doubt = None;
+        line.pressed = mark.pressed;
         line.announcements.held = Some(self.findings.len());
-        self.gap_since = Some(checkpoint.at);
+        self.gap_since = Some(self.gap_since.map_or(at, |began| began.min(at)));
     }
 }

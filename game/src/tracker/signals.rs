@@ -195,7 +195,7 @@ impl Tracker {
     fn stands_as_expected(&self) -> bool {
         self.line.as_ref().is_some_and(|line| {
             let best = line.tree.best();
-            let known = line.lost.is_none() || best == line.tree.tip();
+            let known = line.lost.is_none() && self.gap_since.is_none() || best == line.tree.tip();
             known && line.tree.node(best).differs.is_empty()
         })
     }

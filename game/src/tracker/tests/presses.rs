@@ -83,7 +83,7 @@ fn a_press_heard_before_the_memory_is_not_for_what_is_played_back() {
             world.clock(false, true).wait(1000);
         },
     );
-    world.has_announced("e4 e5 Memory: Bc4");
+    world.has_announced("e4 e5 Inferred: Bc4 Memory:");
 }
 
 /// The memory has no times: how long the players thought in a gap is not known, nor for how long the one who presses first
