@@ -191,13 +191,14 @@ impl Tracker {
         elements: &[Element],
     ) {
         let shown = unheard.first_dump.is_some().then_some(*self.sensors.fields());
+        let powered_by = unheard.first_dump.map(|(at, _)| at).filter(|_| self.polled.is_none());
         // If a line over the gap was found in the meantime, it may be another one.
         if let Some(mark) = unheard.mark.filter(|_| self.gap_since.is_none()) {
             self.rewind(unheard.heard_until, mark);
         }
         self.sensors = unheard.before;
         let began = self.gap_since.take();
-        self.play_back_polled(now, (unheard.heard_until, until), elements);
+        self.play_back_polled(now, (unheard.heard_until, until), powered_by, elements);
         self.gap_since = self.gap_since.and(began);
         if let Some(shown) = shown {
             self.sensors.set_all(until, &shown);
@@ -211,7 +212,9 @@ impl Tracker {
     fn extend_back(&self, unheard: Unheard, elements: &[Element]) -> Unheard {
         let since = unheard.missed(elements);
         // Where the board shows it still, the memory came damaged.
-        let dumped = unheard.first_dump == Some(*unheard.before.fields());
+        let dumped = unheard
+            .first_dump
+            .is_some_and(|(_, dump)| dump == *unheard.before.fields());
         let shown = dumped || since.is_some_and(|(off, _)| off == 0);
         let explained = |mark: &Mark| mark.tree.node(mark.tree.best()).differs.count() <= IN_HANDS;
         let agrees =
@@ -343,15 +346,17 @@ impl Tracker {
             if let Some(dump) = kept.filter(|_| !elements.contains(&Element::PowerUp)) {
                 self.take_in_kept(from, dump, elements);
             }
-            self.play_back_polled(now, (from, not_after.max(from)), elements);
+            self.play_back_polled(now, (from, not_after.max(from)), None, elements);
         }
     }
 
-    /// Plays back what a polled board has recorded between two times.
+    /// Plays back what a polled board has recorded between two times, or a board that lost its power in a gap. `powered_by`:
+    /// the time of the first dump after the power came back, if there was one.
     fn play_back_polled(
         &mut self,
         now: Timestamp,
         (from, until): (Timestamp, Timestamp),
+        powered_by: Option<Timestamp>,
         mut elements: &[Element],
     ) {
         self.playback = Some(Playback::new(now, false));
@@ -363,7 +368,7 @@ impl Tracker {
             if memory::changes(&elements[..failed]).next().is_some() {
                 self.play_back_by(from, from + third, &elements[..failed], &mut touched);
             }
-            since = until.saturating_sub(third);
+            since = powered_by.unwrap_or_else(|| until.saturating_sub(third));
             elements = self.lost_power(from, since, &elements[failed..]);
             if self.polled.is_some() {
                 // It may have found them just before it answered.

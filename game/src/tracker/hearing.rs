@@ -44,8 +44,8 @@ pub(super) struct Unheard {
     pub(super) suspected: Option<Timestamp>,
     /// The port was open and single reports were lost: the line goes back to a checkpoint when the memory comes.
     pub(super) rewinds: bool,
-    /// The first dump since the port opened again.
-    pub(super) first_dump: Option<Dump>,
+    /// The first dump since the port opened again, and the time at which it came.
+    pub(super) first_dump: Option<(Timestamp, Dump)>,
     /// What a polled board has answered to what it was asked before.
     pub(super) from_before: Vec<Element>,
 }
@@ -139,13 +139,13 @@ impl Hearing {
     }
 
     /// The port is open again, and a dump has come. The memory may come until then, unless it is awaited already.
-    pub(super) fn dump_received(&mut self, dump: &Dump, until: Timestamp) {
+    pub(super) fn dump_received(&mut self, now: Timestamp, dump: &Dump, until: Timestamp) {
         *self = match core::mem::take(self) {
             Self::Away(unheard) => Self::Back(unheard, until),
             heard => heard,
         };
         if let Some(unheard) = self.unheard_mut() {
-            unheard.first_dump.get_or_insert(*dump);
+            unheard.first_dump.get_or_insert((now, *dump));
         }
     }
 }

@@ -238,7 +238,7 @@ impl Tracker {
             polled.known_until = now;
         }
         let is_first = self.hearing.is_away();
-        self.hearing.dump_received(dump, now + self.model.rest);
+        self.hearing.dump_received(now, dump, now + self.model.rest);
         let known = self.sensors.known();
         let changed = self.sensors.set_all(now, dump);
         if is_first {
