@@ -257,6 +257,14 @@ impl Line {
         }
     }
 
+    /// Sets whether the host wants the memory of the single board; see [`Session::recall`]. On a bus, boards tell what
+    /// happened when they are polled.
+    pub fn recall(&mut self, now: Timestamp, wanted: bool) {
+        if self.mode() == LineMode::Single {
+            self.session.recall(now, wanted);
+        }
+    }
+
     /// The port was opened. A line that has to be probed is probed again: something else may have been plugged in.
     pub fn handle_opened(&mut self, now: Timestamp) {
         if let Some(settings) = self.settings.as_ref().filter(|settings| settings.mode.is_none()) {

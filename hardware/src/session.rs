@@ -81,10 +81,10 @@ impl Session {
 
     /// A session that keeps its board answering, with a port that has not been opened yet.
     ///
-    /// After every opening it asks who the board is, puts it into update-nice mode, and asks for clock, dump and the
-    /// board's memory. Then it asks for a dump when the squares have become quiet, after garbage, after a press without a
-    /// change before it and once a minute, for the memory when reports were lost, and for a sign of life when the board
-    /// has sent nothing for a while. A port from which no board answers is given up ([`poll_close`](Self::poll_close)).
+    /// After every opening it asks who the board is, puts it into update-nice mode, and asks for clock and dump. Then it
+    /// asks for a dump when the squares have become quiet, after garbage, after a press without a change before it and
+    /// once a minute, for the memory if reports were lost or the host wants it ([`recall`](Self::recall)) and the squares
+    /// are quiet, and for a sign of life when the board has sent nothing for a while. A port from which no board answers is given up ([`poll_close`](Self::poll_close)).
     #[must_use]
     pub fn keeping(settings: SessionSettings) -> Self {
         Self {
@@ -179,6 +179,18 @@ impl Session {
     pub fn show(&mut self, now: Timestamp, text: &str) {
         if let Some(writer) = &mut self.writer {
             writer.show(now, text);
+        }
+    }
+
+    /// Sets whether the host wants the board's memory, which holds what was played while the board was not heard.
+    ///
+    /// A session does not read the memory on its own when the port opens: the answer takes up to 8.3 s, in which the board
+    /// reports nothing, and mostly tells nothing new. If wanted, the memory is read once, when no square has changed for
+    /// [`SessionSettings::quiet_dump`] since the first dump. Closing the port withdraws the wish. Nothing happens in a
+    /// session that only listens, or that may not read the memory.
+    pub fn recall(&mut self, now: Timestamp, wanted: bool) {
+        if let Some(writer) = &mut self.writer {
+            writer.recall(now, wanted);
         }
     }
 

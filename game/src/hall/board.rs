@@ -353,6 +353,11 @@ impl Board {
         command.game().filter(|id| !self.referee.has_game(id))
     }
 
+    /// Whether its memory may tell what was played while it was not heard, and has not been asked for.
+    pub(super) fn wants_memory(&self) -> bool {
+        self.tracker.wants_memory()
+    }
+
     /// When [`advance`](Self::advance) is due if nothing arrives before.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {

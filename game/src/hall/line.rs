@@ -36,6 +36,11 @@ impl HallLine {
         }
     }
 
+    /// The only board on this line, once it is known which.
+    pub(super) fn alone(&self) -> Option<&str> {
+        self.places.get(&Place::Alone)?.board.as_deref()
+    }
+
     /// Whether a board is on this line.
     pub(super) fn has(&self, board: &str) -> bool {
         let mut places = self.places.values();

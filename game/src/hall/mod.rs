@@ -359,6 +359,7 @@ impl Hall {
     /// The next bytes to be written to one line.
     pub fn poll_write_to(&mut self, now: Timestamp, line: LineId) -> Option<Vec<u8>> {
         let now = self.steps.without(now);
+        self.recall(now, line);
         let bytes = self.lines.get_mut(&line)?.line.poll_transmit(now);
         self.handled(line);
         bytes
@@ -461,13 +462,25 @@ impl Hall {
     /// takes in what it observed.
     fn at(&mut self, now: Timestamp, id: LineId, act: impl FnOnce(&mut Line, Timestamp)) {
         let now = self.steps.without(now);
+        self.recall(now, id);
         let Some(seated) = self.lines.get_mut(&id) else {
             return;
         };
         seated.line.handle_deadline(now);
         act(&mut seated.line, now);
         self.take_in(id);
+        self.recall(now, id);
         self.handled(id);
+    }
+
+    /// Tells a line whether its board's memory is wanted.
+    fn recall(&mut self, now: Timestamp, id: LineId) {
+        let Some(seated) = self.lines.get_mut(&id) else {
+            return;
+        };
+        let board = seated.alone().and_then(|name| self.boards.get(name));
+        let wanted = board.is_some_and(Board::wants_memory);
+        seated.line.recall(now, wanted);
     }
 
     /// A line was handled: it may have another deadline, and something to be written or published.

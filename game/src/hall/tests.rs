@@ -20,6 +20,8 @@ struct World {
     now: Timestamp,
     /// By how much the computer's clock is ahead of `now`.
     ahead: Duration,
+    /// When the board was asked for its memory.
+    recalled: Vec<Timestamp>,
 }
 
 impl World {
@@ -40,6 +42,7 @@ impl World {
             board: EmulatedBoard::new(START, settings),
             now: START,
             ahead: Duration::ZERO,
+            recalled: Vec::new(),
         }
     }
 
@@ -49,6 +52,9 @@ impl World {
             let said = self.now + self.ahead;
             self.hall.advance(said);
             while let Some((line, bytes)) = self.hall.poll_write(said) {
+                if bytes == [kiebitz_protocol::Command::SendEeMoves.code()] {
+                    self.recalled.push(self.now);
+                }
                 self.board.handle_bytes(self.now, &bytes);
                 self.hall.sent(said, line, &bytes);
             }
@@ -59,9 +65,132 @@ impl World {
         }
     }
 
+    /// Pieces go from field to field, with some thought before each.
+    fn plays(&mut self, moves: &[(u8, u8)], thought: Duration) {
+        for (from, to) in moves {
+            self.pass(thought);
+            let [from, to] = [from, to].map(|number| Field::new(*number).expect("a field"));
+            let piece = self.board.contents(from);
+            self.board.set(self.now, from, None);
+            self.pass(Duration::from_millis(300));
+            self.board.set(self.now, to, piece);
+        }
+    }
+
+    /// The same while the cable is out.
+    fn plays_unheard(&mut self, moves: &[(u8, u8)]) {
+        self.hall.close(self.now, self.line, "unplugged");
+        for (from, to) in moves {
+            let [from, to] = [from, to].map(|number| Field::new(*number).expect("a field"));
+            let piece = self.board.contents(from);
+            self.now = self.now + Duration::from_secs(5);
+            self.board.set(self.now, from, None);
+            self.now = self.now + Duration::from_secs(1);
+            self.board.set(self.now, to, piece);
+        }
+        self.now = self.now + Duration::from_secs(5);
+        while self.board.poll_transmit(self.now).is_some() {}
+        self.hall.open(self.now, self.line);
+    }
+
+    /// What was played and how gaps were closed, since the last call.
+    fn course(&mut self) -> String {
+        let said = self.hall.take_events().into_iter().map(|said| said.event.kind);
+        let words = said.filter_map(|kind| match kind {
+            EventKind::MoveMade(made) => made.san,
+            EventKind::BoardRecovered { by, .. } => Some(format!("{by:?}:")),
+            _ => None,
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
     fn the_board(&self) -> &Board {
         self.hall.boards().next().expect("a board")
     }
+}
+
+/// e4 e5 Nf3 Nc6 Bc4 Bc5 Nc3 Nf6
+const PLIES: [(u8, u8); 8] = [
+    (52, 36),
+    (12, 28),
+    (62, 45),
+    (1, 18),
+    (61, 34),
+    (5, 26),
+    (57, 42),
+    (6, 21),
+];
+
+/// The set-up stands, and the first two plies have been played.
+fn playing() -> World {
+    let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
+    set_up(&mut world.board);
+    world.pass(Duration::from_secs(20));
+    world.plays(&PLIES[..2], Duration::from_secs(4));
+    world.pass(Duration::from_secs(20));
+    assert_eq!(world.course(), "e4 e5");
+    assert_eq!(world.recalled, [], "all was heard");
+    world
+}
+
+#[test]
+fn a_gap_that_one_ply_explains_is_filled_without_the_memory() {
+    for plies in [&PLIES[2..2], &PLIES[2..3], &PLIES[2..4]] {
+        for more in [&PLIES[..0], &PLIES[2 + plies.len()..5]] {
+            let mut world = playing();
+            world.plays_unheard(plies);
+            world.pass(Duration::from_millis(700));
+            world.plays(more, Duration::from_millis(500));
+            world.pass(Duration::from_secs(30));
+            let names = ["Nf3", "Nc6", "Bc4"];
+            let course = core::iter::once("Inferred:")
+                .chain(names)
+                .take(1 + plies.len() + more.len());
+            assert_eq!(world.course(), course.collect::<Vec<_>>().join(" "));
+            assert_eq!(world.recalled, []);
+        }
+    }
+}
+
+#[test]
+fn a_longer_gap_is_read_from_the_memory_once_hands_rest() {
+    for still in [true, false] {
+        let mut world = playing();
+        world.plays_unheard(&PLIES[2..6]);
+        let opened = world.now;
+        if !still {
+            world.plays(&PLIES[6..], Duration::from_secs(2));
+        }
+        let rested = world.now;
+        world.pass(Duration::from_secs(40));
+        assert_eq!(world.recalled.len(), 1, "still: {still}");
+        let after = world.recalled[0].saturating_duration_since(if still { opened } else { rested });
+        assert!((3000..4500).contains(&after.as_millis()), "{after:?}");
+        let more = if still { "" } else { " Nc3 Nf6" };
+        assert_eq!(world.course(), format!("Memory: Nf3 Nc6 Bc4 Bc5{more}"));
+    }
+}
+
+/// The daemon meets the board in the middle of a game.
+#[test]
+fn how_a_game_began_is_read_from_the_memory_of_a_board_that_is_new() {
+    let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
+    world.hall.close(START, world.line, "not yet there");
+    set_up(&mut world.board);
+    world.plays_unheard(&PLIES);
+    world.pass(Duration::from_secs(20));
+    assert_eq!(world.recalled.len(), 1);
+    assert_eq!(world.course(), "e4 e5 Nf3 Nc6 Bc4 Bc5 Nc3 Nf6");
+}
+
+/// An unused board and one with a position that nobody plays on is not asked time and again.
+#[test]
+fn a_memory_that_tells_nothing_is_not_read_again() {
+    let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
+    world.pass(Duration::from_secs(20));
+    world.plays_unheard(&[]);
+    world.pass(Duration::from_secs(20));
+    assert_eq!(world.recalled, []);
 }
 
 fn bluetooth() -> LineSettings {

@@ -46,7 +46,7 @@ use crate::position::lines::{self, FoundLines};
 #[derive(Debug, Clone)]
 pub(super) struct View {
     at: Timestamp,
-    board: Board,
+    pub(super) board: Board,
 }
 
 impl Tracker {

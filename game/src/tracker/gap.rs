@@ -3,8 +3,9 @@
 //! A gap begins when the port closes, or when a board on a bus loses its power. While it is open, time proves nothing:
 //! everything is judged as of the last moment at which the board was heard. When the port opens again, the first dump is
 //! an observation at its own moment: `examine` looks for the only line of one or two plies that leads to it, and what is
-//! reported after it is play from there. Longer lines, takebacks, a start position and `joining` wait for the board's
-//! memory if it was asked for.
+//! reported after it is play from there. If none is found, the tracker wants the board's memory, and longer lines,
+//! takebacks, a start position and `joining` wait for it. The session asks for it when no square has changed for a while,
+//! because the board reports nothing while it sends its memory.
 //!
 //! When the memory comes and tells of the gap, the line goes back to where it was (`rewind`) and follows the record like
 //! live reports (`playback`); only the difference is announced. The memory has an order but no times. `memory` finds
@@ -26,8 +27,9 @@
 use core::time::Duration;
 
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use kiebitz_hardware::{Session, Timestamp};
+use kiebitz_hardware::{Session, SessionSettings, Timestamp};
 use kiebitz_protocol::{Dump, Element, Field, FieldUpdate};
+use shakmaty::Color;
 
 use super::Tracker;
 use super::finding::Finding;
@@ -38,10 +40,15 @@ use super::rewind::Mark;
 use super::sensors::Sensors;
 use crate::events::{Recovery, Since};
 use crate::model::{IN_HANDS, MAX_GAME_AGE};
+use crate::position::start;
 use crate::tracker::memory::{self, last_start};
 
 /// Longest wait for the memory after it was requested: as long as a session waits for it, and a little more.
 const ANSWER_WITHIN: Duration = Session::MAX_ANSWER_TIME.saturating_add(Duration::from_secs(1));
+
+/// Longest wait until a memory that is wanted is requested from a quiet board: as long as a session waits for that, and a
+/// little more.
+const REQUESTED_WITHIN: Duration = SessionSettings::QUIET.saturating_add(Duration::from_secs(1));
 
 /// A polled board cannot date what it recorded before its first poll; the start of that stretch is given as this time.
 const UNKNOWN_START: Timestamp = Timestamp::from_micros(0);
@@ -51,6 +58,7 @@ impl Tracker {
     pub(super) fn begin_gap(&mut self, now: Timestamp) {
         self.disturbed = true;
         self.memory_requested_at = None;
+        self.recalled = false;
         self.held_back = None;
         if self.hearing.unheard().is_some_and(|unheard| unheard.rewinds) {
             self.hearing.stop_waiting();
@@ -87,6 +95,7 @@ impl Tracker {
     /// The host has requested the memory. Without a gap, it did so because reports were lost.
     pub(super) fn memory_requested(&mut self, now: Timestamp) {
         self.memory_requested_at = Some(now);
+        self.recalled = true;
         let within = now + ANSWER_WITHIN;
         match &mut self.hearing {
             Hearing::Back(_, until) => *until = within,
@@ -115,14 +124,56 @@ impl Tracker {
 
     /// Whether a gap is open, and the board's memory may yet tell of it: only a line that leads over it is announced before.
     pub(super) fn recalls(&mut self, now: Timestamp) -> bool {
-        let Hearing::Back(_, until) = self.hearing else {
+        let Hearing::Back(_, mut until) = self.hearing else {
             return false;
         };
+        if self.wants_memory() {
+            let requested_by = until.max(self.quiet_since) + REQUESTED_WITHIN;
+            until = requested_by.min(until + self.model.unclear);
+        }
         if self.waits(now, until) {
             return self.gap_since.is_some();
         }
+        self.recalled = true;
         self.hearing.stop_waiting();
         false
+    }
+
+    /// Whether the board's memory has not been requested and may tell what nothing else has told: what was played in a gap
+    /// that no short line leads over, which reports were lost before it, or how a game began whose board is heard for the
+    /// first time.
+    #[must_use]
+    pub(crate) fn wants_memory(&self) -> bool {
+        if self.recalled || self.hearing.is_away() || !self.sensors.known() {
+            return false;
+        }
+        let back = match &self.hearing {
+            Hearing::Back(unheard, _) => Some(unheard),
+            _ => None,
+        };
+        match (&self.line, back) {
+            (Some(line), Some(unheard)) => {
+                unheard.suspected.is_some() || self.gap_since.is_some() && !self.stands_over_gap(line)
+            }
+            (Some(_), None) => false,
+            // A game that is going on has two kings, and has begun.
+            (None, _) => {
+                let board = self.sensors.board();
+                let begun = board.kings().count() == Color::ALL.len() && start::recognise(board).is_none();
+                begun && back.is_none_or(|unheard| unheard.before.fields() != self.sensors.fields())
+            }
+        }
+    }
+
+    /// Whether the first dump after a gap showed what the line leads to, and nothing says that more was played.
+    fn stands_over_gap(&self, line: &LineOfPlay) -> bool {
+        let tip = line.tree.node(line.tree.tip());
+        let stood = match &line.found {
+            Some(found) => tip.state.board() == &found.board,
+            None => tip.differs.is_empty(),
+        };
+        let as_it_stood = self.recovery_as_it_stood(self.observed_at) == Recovery::Inferred;
+        stood && as_it_stood && !self.clock.both_pressed_unheard()
     }
 
     /// When a change that is reported now was made. What comes right after the memory was held back while it was sent; what

@@ -140,6 +140,8 @@ pub(crate) struct Tracker {
     playback: Option<Playback>,
     /// When the memory was requested; `None` once it has come.
     memory_requested_at: Option<Timestamp>,
+    /// Since the port was opened, the memory has been requested, or turned out not to be needed.
+    recalled: bool,
     /// Reports that come until the second of these times were held back by the board while it sent its memory, which was
     /// requested at the first.
     held_back: Option<(Timestamp, Timestamp)>,

@@ -1,7 +1,8 @@
 //! Goes back when reports were lost while the port was open, and follows the board's memory from there.
 //!
 //! Two signs prove a loss: a dump shows a change that was not reported, or a report repeats what was known already. The
-//! session in kiebitz-hardware then reads the board's memory (`session/watch.rs` has the conditions). Whenever a dump
+//! session in kiebitz-hardware then reads the board's memory once no square changes (`session/watch.rs` has the
+//! conditions). Whenever a dump
 //! agrees with all reports, the tracker sets a checkpoint. When the memory comes, the line goes back to the checkpoint,
 //! or to where a gap began, and is followed again from the record. Findings are held meanwhile; at the end
 //! `announcements` reports only how the new line differs from what was announced.

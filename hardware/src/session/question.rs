@@ -16,15 +16,14 @@ pub(super) const MAX_ANSWER_TIME: Duration = Duration::from_secs(12);
 /// would swallow it. Instead the first question is repeated until it is answered.
 ///
 /// Who the board is comes before the dump, with which it counts as connected. The mode comes before the dump, so that
-/// no change falls between them. The memory follows the dump at once: the tracker waits a second for it.
-pub(super) const OPENING: [Command; 8] = [
+/// no change falls between them. The memory is not read: see [`Session::recall`](super::Session::recall).
+pub(super) const OPENING: [Command; 7] = [
     Command::SendVersion,
     Command::ReturnSerialNumber,
     Command::ReturnLongSerialNumber,
     Command::UpdateNice,
     Command::SendClock,
     Command::SendBoard,
-    Command::SendEeMoves,
     Command::SendTrademark,
 ];
 

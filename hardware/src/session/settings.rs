@@ -18,13 +18,14 @@ use core::time::Duration;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSettings {
-    /// Read the board's memory after every opening. Yes by default: a port that opens may have been away, and what
-    /// was played meanwhile stands there. It takes up to 8.3 s, in which live updates wait at the board.
+    /// Whether the board's memory may be read: if reports were lost, or if the host wants to know what was played while
+    /// the board was not heard ([`Session::recall`](super::Session::recall)). Yes by default. The answer takes up to 8.3 s,
+    /// in which live reports wait at the board, so the memory is read only when no square has changed for `quiet_dump`.
     pub read_memory: bool,
     /// How often the battery is asked for; `None`, the default: never. For Bluetooth boards, others have none.
     pub battery: Option<Duration>,
     /// How long the squares have been quiet after changes when a dump is asked for, which shows a change that was
-    /// not heard. 3 s by default: longer than a hand takes from lifting a piece to pressing the clock, so that the
+    /// not heard, or the memory. [`QUIET`](Self::QUIET) by default, 3 s: longer than a hand takes from lifting a piece to pressing the clock, so that the
     /// 70 ms on the line fall between moves, and shorter than most thinking.
     pub quiet_dump: Duration,
     /// How long the board may be silent before it is asked for a sign of life. 10 s by default, which makes an
@@ -39,6 +40,8 @@ pub struct SessionSettings {
 }
 
 impl SessionSettings {
+    /// Default of [`quiet_dump`](Self::quiet_dump).
+    pub const QUIET: Duration = Duration::from_secs(3);
     /// How long a text stays on the clock's display by default.
     pub const TEXT_TIME: Duration = Duration::from_secs(5);
 
@@ -57,7 +60,7 @@ impl Default for SessionSettings {
         Self {
             read_memory: true,
             battery: None,
-            quiet_dump: Duration::from_secs(3),
+            quiet_dump: Self::QUIET,
             silence: Duration::from_secs(10),
             text_time: Self::TEXT_TIME,
             shared: false,

@@ -38,8 +38,12 @@ pub(super) struct Watch {
     fields: Option<Dump>,
     /// Fields that a dump showed differently from their last report, and what it showed, until their reports follow.
     unreported: Vec<(Field, Contents)>,
+    /// A field last changed, or the first dump since the port was opened came.
+    moved_at: Option<Timestamp>,
     /// It was noticed then that reports were lost.
     missed_at: Option<Timestamp>,
+    /// The host wants the memory.
+    pub(super) memory_wanted: bool,
     /// The memory was last asked for.
     pub(super) memory_asked_at: Option<Timestamp>,
 }
@@ -61,7 +65,9 @@ impl Watch {
             changes: 0,
             fields: None,
             unreported: Vec::new(),
+            moved_at: None,
             missed_at: None,
+            memory_wanted: false,
             memory_asked_at: None,
         }
     }
@@ -86,12 +92,13 @@ impl Watch {
         (self.heard_at, self.speaks, self.noise) = (now, true, false);
         match message {
             Message::FieldUpdate(update) => {
-                self.changed_at = Some(now);
+                (self.changed_at, self.moved_at) = (Some(now), Some(now));
                 self.changes = self.changes.saturating_add(1);
                 self.reported(now, update.field, update.contents);
             }
             Message::BoardDump(dump) => {
                 (self.changed_at, self.disturbed_at) = (None, None);
+                self.moved_at.get_or_insert(now);
                 self.dumped(now, dump);
             }
             // Updates waited while it was sent, and a board has little room for them.
@@ -169,10 +176,21 @@ impl Watch {
         }
     }
 
-    /// When the memory is to be asked for what was not reported; `None`: nothing is known to be missing, or the board
-    /// has not been heard since.
-    pub(super) fn memory_due(&self) -> Option<Timestamp> {
-        let due = self.missed_at.filter(|missed| self.heard_at >= *missed)? + REPORT_FOLLOWS;
+    /// When the memory is to be read; `None` if the host does not want it and no reports are known to be missing, or
+    /// before the first dump. Live reports would wait for the answer: the query waits until hands have come to rest.
+    pub(super) fn memory_due(&self, settings: &SessionSettings) -> Option<Timestamp> {
+        if !settings.read_memory {
+            return None;
+        }
+        let at_rest = self.moved_at? + settings.quiet_dump;
+        let missed = self.missed_at.filter(|missed| self.heard_at >= *missed);
+        let missed = missed.map(|missed| at_rest.max(missed + REPORT_FOLLOWS));
+        let due = self
+            .memory_wanted
+            .then_some(at_rest)
+            .into_iter()
+            .chain(missed)
+            .min()?;
         Some(
             self.memory_asked_at
                 .map_or(due, |at| due.max(at + MIN_MEMORY_INTERVAL)),

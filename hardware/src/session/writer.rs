@@ -68,14 +68,10 @@ impl SessionWriter {
     }
 
     pub(super) fn handle_opened(&mut self, now: Timestamp) {
-        let memory = self.settings.read_memory;
         self.close = None;
         self.open = Some(Open {
             watch: Watch::opened(now),
-            agenda: OPENING
-                .into_iter()
-                .filter(|command| memory || *command != Command::SendEeMoves)
-                .collect(),
+            agenda: OPENING.into(),
             asked: None,
             ungiven: Vec::new(),
             numbers_asked_at: None,
@@ -135,6 +131,14 @@ impl SessionWriter {
         open.free_at = open.free_at.max(now);
     }
 
+    pub(super) fn recall(&mut self, now: Timestamp, wanted: bool) {
+        if let Some(open) = &mut self.open
+            && core::mem::replace(&mut open.watch.memory_wanted, wanted) != wanted
+        {
+            open.free_at = open.free_at.max(now);
+        }
+    }
+
     pub(super) fn handle_deadline(&mut self, now: Timestamp) {
         let Some(open) = &mut self.open else { return };
         if let Err(reason) = open.work(now, &self.settings) {
@@ -180,7 +184,7 @@ impl Open {
         }
         let occasion = [
             self.watch.dump_due(settings),
-            self.watch.memory_due().filter(|_| settings.read_memory),
+            self.watch.memory_due(settings),
             self.text_until,
             self.battery_due,
         ]
@@ -323,7 +327,7 @@ impl Open {
         let come = |due: Option<Timestamp>| due.is_some_and(|due| due <= now);
         if come(Some(self.watch.silence_due(settings))) {
             self.agenda.extend(SIGN_OF_LIFE);
-        } else if settings.read_memory && come(self.watch.memory_due()) {
+        } else if come(self.watch.memory_due(settings)) {
             self.agenda.push_back(Command::SendEeMoves);
         } else if come(self.watch.dump_due(settings)) {
             self.agenda.push_back(Command::SendBoard);
@@ -346,6 +350,7 @@ impl Open {
         }
         if command == Command::SendEeMoves {
             self.watch.memory_asked_at = Some(now);
+            self.watch.memory_wanted = false;
         }
         self.asked = question::expected(&command).map(|_| Asked {
             command,

@@ -497,7 +497,8 @@ fn a_memory_of_a_later_gap_closes_no_earlier_one() {
     world.shows("e2. e4P").wait(2000);
     world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
     let before = [vec![Element::PowerUp], found(&world.fields)].concat();
-    world.observe(Observation::Closed {
+    // Its memory was not asked for.
+    world.wait(4000).observe(Observation::Closed {
         reason: "no answer".to_owned(),
     });
     goes_unheard(&mut world, "h3. h4P");

@@ -182,7 +182,7 @@ fn a_board_given_up_is_kept_again_when_its_port_reopens() {
     world.forget();
     world.open();
     world.run(5000);
-    assert!(world.first(|o| matches!(o, Observation::Memory { .. })).is_some());
+    assert!(world.first(|o| matches!(o, Observation::Board { .. })).is_some());
     assert_eq!(world.given_up, None);
 }
 
@@ -275,7 +275,8 @@ fn a_board_still_sending_its_memory_to_a_former_host_is_waited_for() {
         world.commands()[..2],
         [Command::SendVersion, Command::ReturnSerialNumber]
     );
-    world.run(12_000);
+    world.recall();
+    world.run(15_000);
     assert!(world.first(|o| matches!(o, Observation::Memory { .. })).is_some());
     assert_eq!(world.given_up, None);
 }
@@ -292,8 +293,9 @@ fn asked_for_memory(damaged: usize, added: &[u8]) -> usize {
         world.observed.iter().filter(asked).count()
     };
     world.open();
+    world.recall();
     for answer in 1..=damaged {
-        for _ in 0..3000 {
+        for _ in 0..5000 {
             if asked(&world) < answer {
                 world.run(1);
             }
@@ -323,6 +325,7 @@ fn a_memory_is_asked_for_as_long_as_the_line_damages_it() {
 fn a_memory_that_a_silent_board_did_not_send_is_asked_for_once_it_is_heard() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.open();
+    world.recall();
     while world.first(|o| matches!(o, Observation::MemoryAsked)).is_none() {
         world.run(1);
     }
@@ -332,7 +335,7 @@ fn a_memory_that_a_silent_board_did_not_send_is_asked_for_once_it_is_heard() {
     let answered = |world: &World| world.first(|o| matches!(o, Observation::Memory { .. })).is_some();
     assert!(!answered(&world));
     world.set(52, None);
-    world.run(3000);
+    world.run(4000);
     assert!(answered(&world));
 }
 

@@ -55,7 +55,7 @@ impl World {
         let mut world = Self::new(BoardSettings::default(), session);
         world.open();
         world.run(5000);
-        assert_eq!(world.boards(), 2, "one dump, and one after the memory");
+        assert_eq!(world.boards(), 1);
         world.forget();
         world
     }
@@ -77,6 +77,11 @@ impl World {
         self.given_up = None;
         // What the board sends to a closed port is lost.
         while self.board.poll_transmit(self.now).is_some() {}
+    }
+
+    /// The host wants the memory.
+    pub(super) fn recall(&mut self) {
+        self.session.recall(self.now, true);
     }
 
     pub(super) fn close(&mut self, reason: &str) {
