@@ -47,6 +47,16 @@ use crate::position::lines::{self, FoundLines};
 pub(super) struct View {
     at: Timestamp,
     pub(super) board: Board,
+    /// The player whose clock ran then, if that is certain.
+    turn: Option<Color>,
+}
+
+impl View {
+    /// Whether the clock agrees with the turn after `plies` plies from a position in which `turn` is to move.
+    fn turn_fits(&self, turn: Color, plies: usize) -> bool {
+        let turn = if plies.is_multiple_of(2) { turn } else { !turn };
+        self.turn.is_none_or(|runs| runs == turn)
+    }
 }
 
 impl Tracker {
@@ -65,6 +75,9 @@ impl Tracker {
         };
         let plies = || core::iter::once(tree.root()).chain(tree.path(tree.tip()));
         line.doubt.take_if(|doubt| plies().any(|id| proves(id, doubt)));
+        if line.doubt.is_none() {
+            line.before_doubt = None;
+        }
     }
 
     /// What speaks against a reconstructed line that is in doubt, if anything does: a piece stands where neither it nor any play
@@ -119,12 +132,21 @@ impl Tracker {
         let Some(first) = announced.into_iter().find(is_first) else {
             return false;
         };
+        let unheard = line.before_doubt.take();
         self.retract(now, first, CorrectionReason::Recovered, odds);
-        self.lose_line(now);
-        // Announced at once: no gap is open that would be closed later.
         self.gap_since = Some(doubt.from);
-        self.close_gap(now, Recovery::Undecidable);
+        match unheard {
+            // The board's memory may tell what was played instead.
+            Some(unheard) => self.ask_memory(now, unheard),
+            None => self.give_up_line(now),
+        }
         true
+    }
+
+    /// Takes what was played in a gap to be unknown.
+    pub(super) fn give_up_line(&mut self, now: Timestamp) {
+        self.lose_line(now);
+        self.close_gap(now, Recovery::Undecidable);
     }
 
     /// Whose clock runs, if White's side of it is beyond doubt.
@@ -137,17 +159,16 @@ impl Tracker {
         runs.and_then(|side| self.clock.color_of(side))
     }
 
-    /// Whether the clock agrees with the turn after that many plies from a position.
-    fn turn_fits(&self, now: Timestamp, turn: Color, plies: usize) -> bool {
-        let turn = if plies.is_multiple_of(2) { turn } else { !turn };
-        self.clock_turn(now).is_none_or(|color| color == turn)
-    }
 
     /// Examines a quiet board that the line does not explain: an earlier position was restored, or plies were played
     /// unobserved. Returns whether an explanation was found.
     pub(super) fn examine(&mut self, now: Timestamp) -> bool {
         let gap = self.gap_since.is_some();
-        let recalls = gap && self.hearing.unheard().is_some();
+        let unheard = self.hearing.unheard().filter(|_| gap);
+        if unheard.is_some_and(|unheard| unheard.refuted) {
+            return false;
+        }
+        let recalls = unheard.is_some();
         let Some(line) = &self.line else { return false };
         let (tree, searches) = (&line.tree, line.examined);
         let tip = tree.tip();
@@ -255,8 +276,11 @@ impl Tracker {
 
     /// What the board shows now.
     fn view(&self, at: Timestamp) -> View {
-        let board = self.sensors.board().clone();
-        View { at, board }
+        View {
+            at,
+            board: self.sensors.board().clone(),
+            turn: self.clock_turn(at),
+        }
     }
 
     /// Notes what the board shows now as the first that was seen of it after a gap.
@@ -308,7 +332,8 @@ impl Tracker {
             >= pressed
                 .map_or(0, |at| passed + at + 1)
                 .max(states.len() - 1 - left);
-        if self.gap_since.is_some() && !(fits && self.turn_fits(now, states[left].turn(), 0)) {
+        let turn = states[left].turn();
+        if self.gap_since.is_some() && !(fits && self.clock_turn(now).is_none_or(|runs| runs == turn)) {
             return false;
         }
         if let Some(first) = left.checked_sub(passed).map(|at| announced[at]) {
@@ -393,6 +418,23 @@ impl Tracker {
         infers
     }
 
+    /// Whether the player who made the last of these plies lifted another piece after the view, which the opponent cannot
+    /// have taken: the view shows the middle of a ply, for example of castling.
+    fn goes_on(&self, view: &View, from: NodeId, moves: &[Move]) -> bool {
+        let lifted = self.sensors.changes_since(view.at).next();
+        let Some((tree, change)) = self.tree().zip(lifted) else {
+            return false;
+        };
+        let (Some(piece), None) = (change.before, change.after) else {
+            return false;
+        };
+        let state = moves
+            .iter()
+            .fold(tree.node(from).state.clone(), |state, m| state.after(*m));
+        let takes = |m: &Move| m.is_capture() && m.to() == change.square;
+        piece.color != state.turn() && !state.legal_moves().iter().any(takes)
+    }
+
     /// Adds the plies that were found after `from` unless something speaks against them. Returns whether it did.
     fn infer(&mut self, view: &View, from: NodeId, plies: usize, found: FoundLines) -> bool {
         let now = view.at;
@@ -404,8 +446,9 @@ impl Tracker {
         let Some(node) = self.tree().map(|tree| tree.node(from)) else {
             return false;
         };
-        let (since, fits) = (node.since, self.turn_fits(now, node.state.turn(), plies));
-        if !fits || self.leaves_out_what_was_seen(view, from, &moves) {
+        let since = node.since;
+        let fits = view.turn_fits(node.state.turn(), plies);
+        if !fits || self.leaves_out_what_was_seen(view, from, &moves) || self.goes_on(view, from, &moves) {
             return false;
         }
         let Some(tree) = self.tree() else { return false };
@@ -415,7 +458,7 @@ impl Tracker {
             self.retract(now, on_its_way, CorrectionReason::Recovered, odds);
         }
         let gap = self.gap_since;
-        let next = self.clock_turn(now);
+        let next = view.turn;
         let pressed = next.map(|color| !color);
         let mut completed = None;
         let Some(line) = &mut self.line else { return false };
@@ -433,6 +476,8 @@ impl Tracker {
                 None => line.tree.add(parent, played, state, None, &self.sensors, now),
             };
             let node = line.tree.node_mut(parent);
+            // Within the gap any time is possible: the clock may have been stopped after it.
+            node.lifted_at = gap.unwrap_or(node.lifted_at);
             node.inferred = true;
             node.any_order = any_order;
         }
@@ -456,6 +501,11 @@ impl Tracker {
             last,
         };
         line.lost = None;
+        if let Hearing::Back(unheard, _) = &self.hearing
+            && !self.recalled
+        {
+            line.before_doubt.get_or_insert_with(|| unheard.clone());
+        }
         // A line reconstructed after one that is still in doubt is withdrawn with it.
         line.doubt = Some(
             line.doubt
@@ -493,7 +543,7 @@ impl Tracker {
         let budget = MAX_POSITIONS / moves.len().max(1);
         seen.any(|node| {
             (1..=moves.len()).any(|plies| {
-                self.turn_fits(view.at, node.state.turn(), plies)
+                view.turn_fits(node.state.turn(), plies)
                     && lines::between(&node.state, &view.board, plies, budget) != FoundLines::Nothing
             })
         })

@@ -135,8 +135,20 @@ impl Tracker {
             return self.gap_since.is_some();
         }
         self.recalled = true;
-        self.hearing.stop_waiting();
+        if self.hearing.stop_waiting().is_some_and(|unheard| unheard.refuted) {
+            self.give_up_line(now);
+        }
         false
+    }
+
+    /// Wants the board's memory for a gap whose reconstructed plies have been refuted.
+    pub(super) fn ask_memory(&mut self, now: Timestamp, unheard: Box<Unheard>) {
+        self.recalled = false;
+        let refuted = Unheard {
+            refuted: true,
+            ..*unheard
+        };
+        self.hearing = Hearing::Back(Box::new(refuted), now);
     }
 
     /// Whether the board's memory has not been requested and may tell what nothing else has told: what was played in a gap
@@ -153,7 +165,8 @@ impl Tracker {
         };
         match (&self.line, back) {
             (Some(line), Some(unheard)) => {
-                unheard.suspected.is_some() || self.gap_since.is_some() && !self.stands_over_gap(line)
+                let unknown = unheard.refuted || !self.stands_over_gap(line);
+                unheard.suspected.is_some() || self.gap_since.is_some() && unknown
             }
             (Some(_), None) => false,
             // A game that is going on has two kings, and has begun.
@@ -210,6 +223,10 @@ impl Tracker {
         };
         let mut unheard = self.extend_back(unheard.likeliest(elements), elements);
         let Some(missed) = unheard.told_by(elements) else {
+            if unheard.refuted {
+                self.give_up_line(now);
+                return;
+            }
             let power_up = elements.iter().rposition(|element| *element == Element::PowerUp);
             let since = power_up.map_or(&[][..], |power_up| &elements[power_up..]);
             let open = self.gap_since.is_some() && self.line.is_some() && !unheard.rewinds;
@@ -242,7 +259,9 @@ impl Tracker {
         elements: &[Element],
     ) {
         let shown = unheard.first_dump.is_some().then_some(*self.sensors.fields());
-        let powered_by = unheard.first_dump.map(|(at, _)| at).filter(|_| self.polled.is_none());
+        // A board takes longer than this to be found and asked.
+        let before_asked = |(dumped, _): (Timestamp, Dump)| unheard.heard_until.max(dumped.saturating_sub(self.model.rest));
+        let powered_by = unheard.first_dump.map(before_asked).filter(|_| self.polled.is_none());
         // If a line over the gap was found in the meantime, it may be another one.
         if let Some(mark) = unheard.mark.filter(|_| self.gap_since.is_none()) {
             self.rewind(unheard.heard_until, mark);

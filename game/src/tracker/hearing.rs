@@ -42,6 +42,8 @@ pub(super) struct Unheard {
     pub(super) cleared: Option<Dump>,
     /// When the first sign of lost reports had come before.
     pub(super) suspected: Option<Timestamp>,
+    /// The plies that were reconstructed for the gap have been refuted.
+    pub(super) refuted: bool,
     /// The port was open and single reports were lost: the line goes back to a checkpoint when the memory comes.
     pub(super) rewinds: bool,
     /// The first dump since the port opened again, and the time at which it came.

@@ -32,6 +32,8 @@ pub(super) struct LineOfPlay {
     pub(super) jolted: bool,
     /// Reconstructed plies that nothing has confirmed yet.
     pub(super) doubt: Option<DoubtfulPlies>,
+    /// What was known before these plies, if the board's memory was not read since.
+    pub(super) before_doubt: Option<Box<Unheard>>,
     /// What was known when it was last known to be right.
     pub(super) checkpoint: Option<Unheard>,
     /// What the first dump after a gap showed, until a line over the gap has been searched for that leads to it.
@@ -63,6 +65,7 @@ impl LineOfPlay {
             lost: None,
             jolted: false,
             doubt: None,
+            before_doubt: None,
             checkpoint: None,
             found: None,
             examined: 0,
