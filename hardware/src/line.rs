@@ -8,7 +8,7 @@ use crate::observation::Observed;
 #[cfg(all(feature = "port", target_os = "linux"))]
 use crate::port::PortKind;
 use crate::probe::{Probe, ProbeSettings};
-use crate::session::{Session, SessionSettings};
+use crate::session::{Recall, Session, SessionSettings};
 use crate::time::Timestamp;
 
 /// Where on its line a board is.
@@ -257,11 +257,11 @@ impl Line {
         }
     }
 
-    /// Sets whether the host wants the memory of the single board; see [`Session::recall`]. On a bus, boards tell what
-    /// happened when they are polled.
-    pub fn recall(&mut self, now: Timestamp, wanted: bool) {
+    /// Sets when the memory of the single board is to be read; see [`Session::recall`]. Has no effect on a bus, where boards
+    /// report past changes when they are polled.
+    pub fn recall(&mut self, now: Timestamp, recall: Recall) {
         if self.mode() == LineMode::Single {
-            self.session.recall(now, wanted);
+            self.session.recall(now, recall);
         }
     }
 

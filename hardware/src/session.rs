@@ -14,6 +14,7 @@ use crate::observation::Observed;
 use crate::time::Timestamp;
 use listener::SessionListener;
 pub use settings::SessionSettings;
+pub use watch::Recall;
 use writer::SessionWriter;
 
 /// One board on one port: a state machine that is given bytes and time and returns observations and, if it keeps the
@@ -182,15 +183,12 @@ impl Session {
         }
     }
 
-    /// Sets whether the host wants the board's memory, which holds what was played while the board was not heard.
-    ///
-    /// A session does not read the memory on its own when the port opens: the answer takes up to 8.3 s, in which the board
-    /// reports nothing, and mostly tells nothing new. If wanted, the memory is read once, when no square has changed for
-    /// [`SessionSettings::quiet_dump`] since the first dump. Closing the port withdraws the wish. Nothing happens in a
-    /// session that only listens, or that may not read the memory.
-    pub fn recall(&mut self, now: Timestamp, wanted: bool) {
+    /// Sets when the board's memory is to be read, which holds the plies that were played while the board was not heard.
+    /// The memory is read once after that. Closing the port sets [`Recall::No`]. Has no effect in a session that only
+    /// listens, or whose settings forbid reading the memory.
+    pub fn recall(&mut self, now: Timestamp, recall: Recall) {
         if let Some(writer) = &mut self.writer {
-            writer.recall(now, wanted);
+            writer.recall(now, recall);
         }
     }
 

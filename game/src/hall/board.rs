@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use kiebitz_hardware::{Observation, Observed, Timestamp};
+use kiebitz_hardware::{Observation, Observed, Recall, Timestamp};
 use shakmaty::Bitboard;
 
 use super::presence::Presence;
@@ -354,7 +354,7 @@ impl Board {
     }
 
     /// Whether its memory may tell what was played while it was not heard, and has not been asked for.
-    pub(super) fn wants_memory(&self) -> bool {
+    pub(super) fn wants_memory(&self) -> Recall {
         self.tracker.wants_memory()
     }
 

@@ -19,7 +19,7 @@ use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kiebitz_hardware::capture::{Content, Direction, Interface, LineMode, Packet};
-use kiebitz_hardware::{Line, LineSettings, Timestamp};
+use kiebitz_hardware::{Line, LineSettings, Recall, Timestamp};
 use kiebitz_protocol::Counters;
 
 use crate::command::{Answer, Command, Order, Refusal};
@@ -479,8 +479,8 @@ impl Hall {
             return;
         };
         let board = seated.alone().and_then(|name| self.boards.get(name));
-        let wanted = board.is_some_and(Board::wants_memory);
-        seated.line.recall(now, wanted);
+        let recall = board.map_or(Recall::No, Board::wants_memory);
+        seated.line.recall(now, recall);
     }
 
     /// A line was handled: it may have another deadline, and something to be written or published.

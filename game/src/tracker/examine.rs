@@ -102,7 +102,8 @@ impl Tracker {
     /// Withdraws a reconstructed line if something has spoken against it for long enough, or several plies since have not
     /// explained the board. Returns whether it did.
     pub(super) fn refuted(&mut self, now: Timestamp) -> bool {
-        let known = self.gap_since.is_none() && !self.is_lost();
+        let reads_on = self.playback.is_some_and(|playback| playback.goes_on);
+        let known = self.gap_since.is_none() && !self.is_lost() && !reads_on;
         let doubt = self.line.as_ref().and_then(|line| line.doubt);
         let Some((doubt, (against, next))) = doubt.zip(self.doubted()).filter(|_| known) else {
             return false;

@@ -27,7 +27,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use kiebitz_hardware::{Session, SessionSettings, Timestamp};
+use kiebitz_hardware::{Recall, Session, SessionSettings, Timestamp};
 use kiebitz_protocol::{Dump, Element, Field, FieldUpdate};
 use shakmaty::Color;
 
@@ -127,7 +127,7 @@ impl Tracker {
         let Hearing::Back(_, mut until) = self.hearing else {
             return false;
         };
-        if self.wants_memory() {
+        if self.wants_memory() != Recall::No {
             let requested_by = until.max(self.quiet_since) + REQUESTED_WITHIN;
             until = requested_by.min(until + self.model.unclear);
         }
@@ -155,27 +155,26 @@ impl Tracker {
     /// that no short line leads over, which reports were lost before it, or how a game began whose board is heard for the
     /// first time.
     #[must_use]
-    pub(crate) fn wants_memory(&self) -> bool {
+    pub(crate) fn wants_memory(&self) -> Recall {
         if self.recalled || self.hearing.is_away() || !self.sensors.known() {
-            return false;
+            return Recall::No;
         }
         let back = match &self.hearing {
             Hearing::Back(unheard, _) => Some(unheard),
             _ => None,
         };
-        match (&self.line, back) {
-            (Some(line), Some(unheard)) => {
-                let unknown = unheard.refuted || !self.stands_over_gap(line);
-                unheard.suspected.is_some() || self.gap_since.is_some() && unknown
-            }
-            (Some(_), None) => false,
+        let Some(line) = &self.line else {
+            let board = self.sensors.board();
             // A game that is going on has two kings, and has begun.
-            (None, _) => {
-                let board = self.sensors.board();
-                let begun = board.kings().count() == Color::ALL.len() && start::recognise(board).is_none();
-                begun && back.is_none_or(|unheard| unheard.before.fields() != self.sensors.fields())
-            }
-        }
+            let begun = board.kings().count() == Color::ALL.len() && start::recognise(board).is_none();
+            let changed = back.is_none_or(|unheard| unheard.before.fields() != self.sensors.fields());
+            return if begun && changed { Recall::AtOnce } else { Recall::No };
+        };
+        let missing = back.is_some_and(|unheard| {
+            let unknown = unheard.refuted || !self.stands_over_gap(line);
+            unheard.suspected.is_some() || self.gap_since.is_some() && unknown
+        });
+        if missing { Recall::WhenQuiet } else { Recall::No }
     }
 
     /// Whether the first dump after a gap showed what the line leads to, and nothing says that more was played.

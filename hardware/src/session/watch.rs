@@ -7,6 +7,21 @@ use kiebitz_protocol::{ClockTimes, Contents, Decoded, Dump, Field, Message};
 use super::settings::SessionSettings;
 use crate::time::Timestamp;
 
+/// When the board's memory is to be read.
+///
+/// A session does not read the memory on its own when the port opens. The answer takes up to 8.3 s, in which the board
+/// reports nothing, and the memory rarely holds more than the first dump shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Recall {
+    /// It is not read.
+    #[default]
+    No,
+    /// It is read after no square has changed for [`SessionSettings::quiet_dump`] since the first dump.
+    WhenQuiet,
+    /// It is read after the first dump, even if hands are moving: nothing is known of the game yet.
+    AtOnce,
+}
+
 /// Watches over a board whose port is open.
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
@@ -42,8 +57,8 @@ pub(super) struct Watch {
     moved_at: Option<Timestamp>,
     /// It was noticed then that reports were lost.
     missed_at: Option<Timestamp>,
-    /// The host wants the memory.
-    pub(super) memory_wanted: bool,
+    /// When the host wants the memory to be read.
+    pub(super) recall: Recall,
     /// The memory was last asked for.
     pub(super) memory_asked_at: Option<Timestamp>,
 }
@@ -67,7 +82,7 @@ impl Watch {
             unreported: Vec::new(),
             moved_at: None,
             missed_at: None,
-            memory_wanted: false,
+            recall: Recall::No,
             memory_asked_at: None,
         }
     }
@@ -177,7 +192,8 @@ impl Watch {
     }
 
     /// When the memory is to be read; `None` if the host does not want it and no reports are known to be missing, or
-    /// before the first dump. Live reports would wait for the answer: the query waits until hands have come to rest.
+    /// before the first dump. Reports are missing: the query waits until no hand is moving, because the board reports
+    /// nothing while it sends its memory.
     pub(super) fn memory_due(&self, settings: &SessionSettings) -> Option<Timestamp> {
         if !settings.read_memory {
             return None;
@@ -185,12 +201,12 @@ impl Watch {
         let at_rest = self.moved_at? + settings.quiet_dump;
         let missed = self.missed_at.filter(|missed| self.heard_at >= *missed);
         let missed = missed.map(|missed| at_rest.max(missed + REPORT_FOLLOWS));
-        let due = self
-            .memory_wanted
-            .then_some(at_rest)
-            .into_iter()
-            .chain(missed)
-            .min()?;
+        let wanted = match self.recall {
+            Recall::No => None,
+            Recall::WhenQuiet => Some(at_rest),
+            Recall::AtOnce => self.moved_at,
+        };
+        let due = wanted.into_iter().chain(missed).min()?;
         Some(
             self.memory_asked_at
                 .map_or(due, |at| due.max(at + MIN_MEMORY_INTERVAL)),

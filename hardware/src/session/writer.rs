@@ -7,7 +7,7 @@ use kiebitz_protocol::{ClockMessage, Command, Decoded, Message};
 
 use super::question::{self, MAX_ANSWER_TIME, OPENING, SIGN_OF_LIFE};
 use super::settings::SessionSettings;
-use super::watch::Watch;
+use super::watch::{Recall, Watch};
 use crate::facts::INPUT_BUFFER;
 use crate::time::Timestamp;
 
@@ -131,9 +131,9 @@ impl SessionWriter {
         open.free_at = open.free_at.max(now);
     }
 
-    pub(super) fn recall(&mut self, now: Timestamp, wanted: bool) {
+    pub(super) fn recall(&mut self, now: Timestamp, recall: Recall) {
         if let Some(open) = &mut self.open
-            && core::mem::replace(&mut open.watch.memory_wanted, wanted) != wanted
+            && core::mem::replace(&mut open.watch.recall, recall) != recall
         {
             open.free_at = open.free_at.max(now);
         }
@@ -350,7 +350,7 @@ impl Open {
         }
         if command == Command::SendEeMoves {
             self.watch.memory_asked_at = Some(now);
-            self.watch.memory_wanted = false;
+            self.watch.recall = Recall::No;
         }
         self.asked = question::expected(&command).map(|_| Asked {
             command,
