@@ -134,11 +134,12 @@ impl Tracker {
             return false;
         };
         let unheard = line.before_doubt.take();
+        line.checkpoint = None;
         self.retract(now, first, CorrectionReason::Recovered, odds);
         self.gap_since = Some(doubt.from);
         match unheard {
             // The board's memory may tell what was played instead.
-            Some(unheard) => self.ask_memory(now, unheard),
+            Some(unheard) => self.ask_memory(now, doubt.from, unheard),
             None => self.give_up_line(now),
         }
         true

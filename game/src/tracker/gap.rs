@@ -39,7 +39,7 @@ use super::playback::Playback;
 use super::rewind::Mark;
 use super::sensors::Sensors;
 use crate::events::{Recovery, Since};
-use crate::model::{IN_HANDS, MAX_GAME_AGE};
+use crate::model::{IN_HANDS, MAX_GAME_AGE, TWO_MOVES};
 use crate::position::start;
 use crate::tracker::memory::{self, last_start};
 
@@ -142,10 +142,13 @@ impl Tracker {
     }
 
     /// Wants the board's memory for a gap whose reconstructed plies have been refuted.
-    pub(super) fn ask_memory(&mut self, now: Timestamp, unheard: Box<Unheard>) {
+    pub(super) fn ask_memory(&mut self, now: Timestamp, from: Timestamp, unheard: Box<Unheard>) {
         self.recalled = false;
+        // Plies of an earlier gap, before a restart, may be among the refuted ones.
+        let earlier = (from < unheard.heard_until).then_some(from);
         let refuted = Unheard {
             refuted: true,
+            suspected: unheard.suspected.or(earlier),
             ..*unheard
         };
         self.hearing = Hearing::Back(Box::new(refuted), now);
@@ -174,7 +177,12 @@ impl Tracker {
             let unknown = unheard.refuted || !self.stands_over_gap(line);
             unheard.suspected.is_some() || self.gap_since.is_some() && unknown
         });
-        if missing { Recall::WhenQuiet } else { Recall::No }
+        match missing {
+            false => Recall::No,
+            // Several plies were played, or another game was begun: what is played now says nothing without them.
+            true if self.unexplained() > TWO_MOVES => Recall::AtOnce,
+            true => Recall::WhenQuiet,
+        }
     }
 
     /// Whether the first dump after a gap showed what the line leads to, and nothing says that more was played.

@@ -79,7 +79,7 @@ fn a_board_that_is_alone_is_kept_as_a_single_one_whatever_the_line_is_said_to_be
         world.run(20);
         assert_eq!(world.found, [LineMode::Single]);
         assert_eq!(world.dumps().next(), Some(Place::Alone));
-        world.line.recall(world.now, true);
+        world.line.recall(world.now, Recall::WhenQuiet);
         world.run(5);
         assert!(
             world

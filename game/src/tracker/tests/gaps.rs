@@ -500,7 +500,7 @@ fn moves_at_the_same_time_do_not_prove_a_line() {
         .shows("d7. d6p g1. f3N")
         .wait(6000)
         .shows("b8. c6n")
-        .wait(6000);
+        .wait(12_000);
     let announced = world.announced.join(" ");
     assert!(announced.ends_with("withdrawn Undecidable:"), "{announced}");
     assert!(!announced.contains("b8c6"), "{announced}");
@@ -531,6 +531,8 @@ fn a_line_that_was_inferred_wrongly_is_not_played_on() {
     ] {
         world.shows(squares).wait(900);
     }
+    // The memory is waited for, and does not come.
+    world.wait(6000);
     let announced = world.announced.join(" ");
     assert!(
         announced.starts_with("e4 Inferred: e5 withdrawn Undecidable:"),

@@ -334,7 +334,7 @@ fn a_reconstructed_line_that_was_refuted_does_not_come_back() {
     world.observe(Observation::MemoryAsked);
     let elements = [listed, elements("d7. d6p"), vec![Element::End]].concat();
     world.observe(Observation::Memory { elements });
-    world.has_announced("e4 Inferred: e5 withdrawn Undecidable: Memory:");
+    world.has_announced("e4 Inferred: e5 withdrawn Undecidable:");
 }
 
 /// A memory that begins when the power comes back says nothing of the time without: White's move may be the reply to
