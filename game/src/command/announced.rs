@@ -1,4 +1,4 @@
-//! What was announced by command for later: the players of the next game and the round. It survives restarts.
+//! Announcements by command for the future: the players of the next game and the round. They survive restarts.
 
 use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
@@ -8,20 +8,20 @@ use crate::command::{NewGame, SetPlayers, StartRound};
 use crate::events::{Action, EndReason, Event, EventKind, IncidentEnd, Players};
 use crate::laws::IncidentKind;
 
-/// What was announced about a board's next game and its round: a projection of the board's events.
+/// Announcements about a board's next game and its round, derived from the board's events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Announced {
     next: Option<Players>,
     round: Option<Timestamp>,
-    /// The last game, and who plays it.
+    /// The last game and its players.
     game: Option<String>,
     playing: Option<Players>,
-    /// They have each other's pieces.
+    /// Whether they play with each other's pieces.
     reversed: bool,
 }
 
 impl Announced {
-    /// Takes in the board's next event.
+    /// Takes in the next event of the board.
     pub fn apply(&mut self, event: &Event) {
         match &event.kind {
             EventKind::CommandTaken {
@@ -48,7 +48,7 @@ impl Announced {
                 players: Some(players),
                 ..
             } if event.game == self.game => self.playing = Some(players.clone()),
-            // The game goes on as the next one.
+            // The game continues as the next one.
             EventKind::GameEnded {
                 reason: EndReason::Gap,
                 ..
@@ -59,19 +59,19 @@ impl Announced {
         }
     }
 
-    /// Who plays the next game, if that was announced.
+    /// The announced players of the next game, if any.
     #[must_use]
     pub fn players(&self) -> Option<&Players> {
         self.next.as_ref()
     }
 
-    /// When the round begins, or began, as the arbiter announced it.
+    /// Start of the round as announced by the arbiter; it may be in the past.
     #[must_use]
     pub const fn round(&self) -> Option<Timestamp> {
         self.round
     }
 
-    /// Takes in a command that was carried out: the referee has checked it, and it means the same here.
+    /// Applies a successful command. The referee has checked it; it must have the same meaning here.
     fn take_command(&mut self, event: &Event, action: Action, arguments: &Value) {
         match action {
             Action::SetPlayers => {
@@ -83,7 +83,7 @@ impl Announced {
             }
             Action::NewGame => {
                 let named = NewGame::deserialize(arguments).ok().and_then(|new| new.players());
-                // A game that is broken off is played again by the same players, with the right colours.
+                // The same players replay a game that was broken off, with the right colours.
                 let again = self.playing.clone().filter(|_| event.game.is_some());
                 let again = match self.reversed {
                     true => again.map(|players| players.exchanged()),
@@ -126,7 +126,7 @@ mod tests {
     use crate::events::{DecidedBy, GameResult};
     use crate::position::Variant;
 
-    /// Outside of a game.
+    /// Moves an event out of any game.
     fn outside(seq: u64, kind: EventKind) -> Event {
         Event {
             game: None,
@@ -164,7 +164,7 @@ mod tests {
             taken(Action::SetPlayers, json!({"white": "Becker"}), Some("no")),
         );
         assert_eq!(white(&of(&[adams(), refused])), Some("Adams"));
-        // Said during a game, or of a certain one, it is not of the next.
+        // A command during a game, or for a named game, does not affect the next one.
         let current = event(2, taken(Action::SetPlayers, json!({"white": "Becker"}), None));
         let certain = outside(
             3,
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn players_of_a_game_that_is_broken_off_play_the_next_one() {
+    fn players_of_an_aborted_game_play_the_next_one() {
         let plays = || {
             let players = Players {
                 white: Some("Adams".to_owned()),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_begins_when_it_was_said_or_then() {
+    fn a_round_begins_at_the_given_time_or_with_the_command() {
         let now = outside(7, taken(Action::StartRound, json!({}), None));
         assert_eq!(of(std::slice::from_ref(&now)).round(), Some(now.ts));
         let later = json!({"begins": "2026-11-21T15:15:00+01:00"});
