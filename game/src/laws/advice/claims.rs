@@ -1,4 +1,4 @@
-//! Claims of a draw that a player has made: what the record shows, and what a decision costs.
+//! Players' claims of a draw: the evidence in the record, and the cost of a wrong claim.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use crate::laws::articles::Topic;
 use crate::laws::claim::{ClaimFault, ClaimKind, ClaimRuling, DrawClaim, Known, TwoMinuteClaim};
 use crate::laws::table::{ClaimCost, Quickplay};
 
-/// What the opponent gets in the last two minutes, in minutes (2023: III.4, III.5.2, III.5.3).
+/// Minutes that the opponent gets in the last two minutes (2023: III.4, III.5.2, III.5.3).
 const QUICKPLAY_MINUTES: u64 = 2;
-/// A wrong claim of 1997 costs the claimant at most so many minutes, and brings the opponent as many (9.5(b)).
+/// Most minutes that a wrong claim of 1997 costs the claimant, and the minutes that it gives the opponent (9.5(b)).
 const MINUTES_1997: u64 = 3;
 const MINUTE_MS: u64 = 60_000;
 
@@ -88,7 +88,7 @@ impl Draft<'_> {
         draft.is(Severity::Advice, "early_draw.shown", &topics)
     }
 
-    /// No article says which game counts for a pairing: that is for the arbiter to say.
+    /// No article says which game counts for a pairing: the arbiter decides.
     pub(super) fn second_game(self, (round, table): (u32, u32), (first, second): (&str, &str)) -> Advice {
         let draft = self
             .with("round", round)
@@ -111,7 +111,7 @@ impl Draft<'_> {
         } else {
             Known::Yes
         };
-        // In 1997 the player need not have the move.
+        // In 1997, the claimant need not have the move.
         let on_move = claim.on_move || rule == Some(Quickplay::DrawOrPostpone);
         let shown = |color: Color| {
             claim
@@ -179,7 +179,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The arbiter has ruled on a claim, which had these values.
+    /// Advice on the arbiter's ruling. `values` are those of the claim's own advice.
     pub(super) fn claim_ruled(
         mut self,
         kind: ClaimKind,
@@ -190,7 +190,7 @@ impl Draft<'_> {
         let own = core::mem::take(&mut self.values);
         self.values.clone_from(values);
         self.values.extend(own);
-        // What was claimed stays in the text: it is what the report has of the claim.
+        // The claim's facts stay in the text, because the report has no other record of the claim.
         for name in ["facts", "ground"] {
             self.values
                 .entry(name.to_owned())
@@ -236,7 +236,7 @@ impl Draft<'_> {
         }
     }
 
-    /// What a wrong claim costs, and the times after it.
+    /// Adds the cost of a wrong claim, and the resulting times.
     fn cost(self, times: Option<ByColor<u64>>) -> Self {
         let intended = self
             .values
@@ -261,7 +261,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The times after the opponent has got two minutes.
+    /// Adds the times after the opponent has received two minutes.
     fn gift(self, times: Option<ByColor<u64>>) -> Self {
         let claimant = self.color;
         self.set_clocks(times, claimant, 0, QUICKPLAY_MINUTES * MINUTE_MS)

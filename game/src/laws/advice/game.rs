@@ -78,7 +78,7 @@ impl Draft<'_> {
 
     pub(super) fn rotated(self, quarter: bool, moves: u32) -> Advice {
         if !quarter {
-            // Only the printed coordinates are wrong, and the record is turned with the board.
+            // Only the printed coordinates are wrong; kiebitz turns the record with the board.
             return self.is(
                 Severity::Hint,
                 ResumableCase::HalfTurned.as_str(),

@@ -10,7 +10,7 @@ use crate::laws::situation::{Broken, WhyStopped};
 use crate::laws::table::{self, FlagCall};
 
 impl Draft<'_> {
-    /// Adds the moves that the player has completed, of those that the period asks for.
+    /// Adds the number of moves that the player has completed, and the number that the period requires.
     pub(super) fn progress(self, completed: u32, required: Option<u32>, last_period: bool) -> Self {
         let draft = self.with("completed", completed);
         match required {
@@ -20,7 +20,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The time of a period is used up, and its moves are completed.
+    /// The time of a period is used up after all its required moves.
     pub(super) fn period_over(self, next_period_missing: bool) -> Advice {
         if next_period_missing {
             let topics = [Topic::FlagFallen, Topic::ClockDefect];
@@ -30,8 +30,8 @@ impl Draft<'_> {
         self.is(Severity::Info, "flag_fall.moves_made", &topics)
     }
 
-    /// A flag has fallen with moves missing, or in the last period. No win on time can be advised for an opponent whose
-    /// last move broke Article 3 or 4.
+    /// A flag has fallen before the required moves, or in the last period. If the opponent's last move broke Article 3
+    /// or 4, a win on time cannot be advised.
     pub(super) fn flag(self, opponent_broke: Option<Broken>) -> Advice {
         let call = self.rules.flag_call();
         let offence = opponent_broke.filter(|broken| broken.is_offence());
@@ -158,16 +158,17 @@ impl Draft<'_> {
             _ => (None, "time_trouble.both"),
         };
         if !self.rules.players_write() {
-            let who = color.map_or("both", name);
+            let affected = color.map_or("both", name);
             let mode = self.rules.mode.as_str();
-            let draft = self.with("who", who).with("in_mode", mode).of(color);
+            let draft = self.with("who", affected).with("in_mode", mode).of(color);
             return draft.is(Severity::Info, "time_trouble.no_writing", &[Topic::Writing]);
         }
         let draft = self.with("exempt", exempt).of(color);
         draft.is(Severity::Advice, case, &[Topic::Writing])
     }
 
-    /// The board cannot see who sits there, only that the clock is stopped or that no move was made.
+    /// The board cannot see whether the players are present. It only sees that the clock is stopped or that no move was
+    /// made.
     pub(super) fn late(self, minutes: u32, default_time: Option<u32>, defaulted: bool) -> Advice {
         let default_time = self.rules.default_minutes(default_time);
         let (default, allowed) = match default_time {
@@ -175,7 +176,7 @@ impl Draft<'_> {
             Some(0) => ("zero", 0),
             Some(minutes) => ("later", minutes),
         };
-        // Where the default time is zero, a player who comes later has no time to lose (2023: 6.7.2).
+        // If the default time is zero, a late player has no time to lose (2023: 6.7.2).
         let counts = allowed > 0 && !self.rules.article(Topic::NobodyThere).is_empty();
         let whose = self.color;
         let draft = self
@@ -206,7 +207,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The players stop the clock at the end of most games: only what the board shows makes it worth a look.
+    /// In most games, the players stop the clock at the end. Only other observations make a stop worth a look.
     pub(super) fn clock_stopped(self, why: Option<WhyStopped>) -> Advice {
         let (severity, case) = match why {
             Some(WhyStopped::Promotion) => (Severity::Hint, "clock_stopped.promotion"),

@@ -1,4 +1,4 @@
-//! Touching: nothing that a board can prove.
+//! Touched pieces. A board can hint at these offences but never prove them.
 
 use shakmaty::{Role, Square};
 
@@ -14,7 +14,7 @@ impl Draft<'_> {
             Touch::Released { square } => (square, "piece_touched_not_moved.released", Topic::Released),
             Touch::TakenBack { square } => (square, "piece_touched_not_moved.taken_back", Topic::Released),
         };
-        // Released on a square binds to that square; touched, to any move of the piece.
+        // A released piece must stay on its square; a touched piece may make any of its moves.
         let bound = matches!(touch, Touch::Released { .. } | Touch::TakenBack { .. });
         let known = match due {
             [] => "none",
@@ -65,7 +65,7 @@ impl Draft<'_> {
         draft.is(Severity::Hint, "adjusted_off_turn.lifted", &topics)
     }
 
-    /// Adds whether Art. 4 is applied only when a player asks for it.
+    /// Adds whether Article 4 applies only at a player's request.
     fn on_request(self) -> Self {
         let request = if self.rules.touch_on_request() {
             "yes"
@@ -76,7 +76,7 @@ impl Draft<'_> {
     }
 }
 
-/// As in the catalogues, which say it in words.
+/// The key of the piece's name in the catalogues.
 const fn piece(role: Role) -> &'static str {
     match role {
         Role::Pawn => "pawn",

@@ -1,4 +1,4 @@
-//! What the side to move is after in a straight run, and the moves that serve it at first sight.
+//! The aims of the side to move in a straight run, and the moves that obviously serve them.
 
 use shakmaty::{
     Bitboard, Color, File, Role, Square,
@@ -8,10 +8,10 @@ use shakmaty::{
 use super::endings::EDGE;
 use super::men::{Men, Step};
 
-/// Plies without a capture or a pawn move after which the winner moves pawns, for the bare king to get at them.
+/// Plies without a capture or a pawn move after which the winner moves pawns, so that the bare king can reach them.
 const RESTLESS: usize = 4;
 
-/// What the side to move is after.
+/// The aims of the side to move.
 pub(super) struct Aims<'a> {
     pub(super) men: &'a Men,
     /// The winner.
@@ -19,9 +19,9 @@ pub(super) struct Aims<'a> {
     pub(super) turn: Color,
     pub(super) king: Square,
     pub(super) enemy_king: Square,
-    /// Pieces and pawns that the side to move does well to take.
+    /// Pieces and pawns that the side to move should take.
     pub(super) prey: Bitboard,
-    /// Those that nobody must take: the mate depends on them.
+    /// Men on which the mate depends: neither side must take them.
     pub(super) hope: Bitboard,
     /// The winner's queens and rooks.
     pub(super) heavy: Bitboard,
@@ -51,7 +51,7 @@ impl<'a> Aims<'a> {
         }
     }
 
-    /// What a pawn promotes to.
+    /// The role to which a pawn promotes.
     pub(super) fn crown(&self) -> Role {
         if self.turn == self.side {
             Role::Queen
@@ -60,7 +60,7 @@ impl<'a> Aims<'a> {
         }
     }
 
-    /// A mate by a piece. Some are overlooked.
+    /// Finds a mate by a piece. May overlook some.
     pub(super) fn mate(&self) -> Option<Step> {
         let (men, king) = (self.men, self.enemy_king);
         let (own, occupied) = (men.of(self.turn), men.occupied());
@@ -77,7 +77,7 @@ impl<'a> Aims<'a> {
             for from in own & men.role(role) {
                 for to in attacks(from, man, occupied) & checks {
                     let open = flights & !attacks(to, man, occupied.without(from).without(king));
-                    // Two flights may be another piece's to close; more never are, or nearly so.
+                    // Other pieces can cover up to two flight squares; more are practically never covered.
                     if open.without_first().without_first().any() {
                         continue;
                     }
@@ -95,7 +95,7 @@ impl<'a> Aims<'a> {
         None
     }
 
-    /// A move that is good enough not to look at the others, where nothing can be taken.
+    /// A good enough move for a position without captures of prey.
     pub(super) fn at_hand(&self, before: Option<Step>, idle: usize) -> Option<Step> {
         if self.turn != self.side {
             return self.walk(before).or_else(|| self.wait(before));
@@ -106,7 +106,7 @@ impl<'a> Aims<'a> {
         self.approach(before)
     }
 
-    /// A capture of prey.
+    /// Finds a capture of prey.
     pub(super) fn capture(&self) -> Option<Step> {
         let men = self.men;
         if self.prey.is_empty() {
@@ -129,7 +129,7 @@ impl<'a> Aims<'a> {
             .find(|step| men.is_legal(*step))
     }
 
-    /// Whether the winner's last hope would be taken at once, to answer its check.
+    /// Whether the move gives check with the winner's last hope on a square on which it can be taken.
     fn throws_away(&self, step: Step) -> bool {
         if self.turn != self.side || !self.hope.contains(step.from) {
             return false;
@@ -139,7 +139,7 @@ impl<'a> Aims<'a> {
             && self.men.attackers(step.to, self.turn.other(), occupied).any()
     }
 
-    /// A step of the king towards prey, and not back.
+    /// A king step towards prey, but not back to its last square.
     fn walk(&self, before: Option<Step>) -> Option<Step> {
         if self.prey.is_empty() {
             return None;
@@ -147,7 +147,7 @@ impl<'a> Aims<'a> {
         self.king_to(rings(self.prey, self.king).0, before)
     }
 
-    /// Any step of the king but back.
+    /// Any king step, but not back to its last square.
     fn wait(&self, before: Option<Step>) -> Option<Step> {
         self.king_to(Bitboard::FULL, before)
     }
@@ -160,7 +160,7 @@ impl<'a> Aims<'a> {
             .map(|to| self.men.step(Role::King, self.king, to, Role::Queen))
     }
 
-    /// The winner gets nearer to prey: a pawn on, a heavy piece to where it sees prey, or the king.
+    /// A move that brings the winner nearer to prey: by a pawn push, a heavy piece that attacks prey, or the king.
     fn approach(&self, before: Option<Step>) -> Option<Step> {
         let men = self.men;
         let occupied = men.occupied();
@@ -189,7 +189,7 @@ impl<'a> Aims<'a> {
         self.walk(before)
     }
 
-    /// The role of a heavy piece, and what it sees from a square.
+    /// The role of a heavy piece, and a function from a square to the squares that it attacks from there.
     fn sight(&self, from: Square, occupied: Bitboard) -> (Role, impl Fn(Square) -> Bitboard + use<>) {
         let is_queen = self.men.role(Role::Queen).contains(from);
         let role = if is_queen { Role::Queen } else { Role::Rook };
@@ -199,7 +199,7 @@ impl<'a> Aims<'a> {
         })
     }
 
-    /// The king around what is attacked to the prey; without any, away from the edge.
+    /// A king step to prey along squares that are not attacked; without prey, away from the edge.
     fn walk_around(&self) -> Option<Step> {
         let men = self.men;
         let occupied = men.occupied();
@@ -222,7 +222,7 @@ impl<'a> Aims<'a> {
         Some(men.step(Role::King, self.king, to, Role::Queen))
     }
 
-    /// Against the bare king, which is to take what is left: out of its way.
+    /// A move that clears the way for the bare king, which is to take the winner's spare men.
     fn herd(&self, before: Option<Step>, idle: usize) -> Option<Step> {
         let men = self.men;
         let occupied = men.occupied();
@@ -256,7 +256,7 @@ impl<'a> Aims<'a> {
         })
     }
 
-    /// The king to where it leaves the bare king its way; back to where it was only if there is no other.
+    /// A step of the winner's king off the bare king's way. It returns to its last square only if there is no other.
     fn king_aside(&self, wanted: Bitboard, before: Option<Step>) -> Option<Step> {
         let steps = king_attacks(self.king) & !self.men.occupied() & !king_attacks(self.enemy_king);
         let mut aside = steps
@@ -272,7 +272,7 @@ impl<'a> Aims<'a> {
         Some(self.men.step(Role::King, self.king, to, Role::Queen))
     }
 
-    /// One of these heavy pieces to where it leaves the bare king its way.
+    /// A move of a heavy piece from `shut` off the bare king's way.
     fn heavy_aside(&self, shut: Bitboard, wanted: Bitboard) -> Option<Step> {
         let occupied = self.men.occupied();
         for from in self.heavy & shut {
@@ -287,8 +287,8 @@ impl<'a> Aims<'a> {
     }
 }
 
-/// A bishop or a knight of the winner, and the loser's piece that helps it best to a mate. Without such a piece, all
-/// that the winner has.
+/// A bishop or knight of the winner, and the loser's piece that helps best with the mate. Without such a piece, all the
+/// winner's men.
 fn hope_of_minors(men: &Men, side: Color) -> Bitboard {
     let (own, other) = (men.of(side), men.of(side.other()));
     let of = |role| other & men.role(role);
@@ -321,7 +321,7 @@ pub(super) fn nearest_pawn(men: &Men, side: Color) -> Option<Square> {
     }
 }
 
-/// Squares nearer to the prey than the king, and those no farther.
+/// The squares nearer to the prey than the king, and the squares at most as far away.
 pub(super) fn rings(prey: Bitboard, king: Square) -> (Bitboard, Bitboard) {
     let (mut nearer, mut as_near) = (Bitboard::EMPTY, prey);
     while as_near.any() && !as_near.contains(king) {
@@ -331,7 +331,7 @@ pub(super) fn rings(prey: Bitboard, king: Square) -> (Bitboard, Bitboard) {
     (nearer, as_near)
 }
 
-/// A set of squares and all next to it.
+/// A set of squares and all their neighbours.
 fn grown(squares: Bitboard) -> Bitboard {
     let not_a = !Bitboard::from_file(File::A);
     let not_h = !Bitboard::from_file(File::H);

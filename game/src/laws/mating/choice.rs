@@ -1,4 +1,4 @@
-//! The move of the least cost, in a straight run that finds no good one at first sight.
+//! The choice of the cheapest move, for a straight run without an obvious one.
 
 use shakmaty::{
     Bitboard, Role, Square,
@@ -9,10 +9,10 @@ use super::aims::{Aims, nearest_pawn, rings};
 use super::cost::steps;
 use super::men::Step;
 
-/// More than other costs: a move to play only when there is no other.
+/// Cost above all others, for moves to be played only if there is no alternative.
 const LAST_RESORT: i32 = 1000;
 
-/// The legal move of the least cost but for these; `None` without one.
+/// The cheapest legal move that is not in `but`; `None` if there is none.
 pub(super) fn best(aims: &Aims<'_>, before: Option<Step>, but: &[Option<Step>]) -> Option<Step> {
     let view = View::new(aims, before);
     let mut best: Option<(i32, Step)> = None;
@@ -26,13 +26,13 @@ pub(super) fn best(aims: &Aims<'_>, before: Option<Step>, but: &[Option<Step>]) 
     best.map(|(_, step)| step)
 }
 
-/// What the costs of the moves of one position share.
+/// Data shared by the costs of all moves in one position.
 struct View<'a> {
     aims: &'a Aims<'a>,
     occupied: Bitboard,
-    /// The steps of the winner's pawn nearest to promotion.
+    /// Steps to promotion of the winner's most advanced pawn.
     pawn: Option<usize>,
-    /// Squares nearer to the prey than the king, and those no farther.
+    /// The squares nearer to the prey than the king, and the squares at most as far away.
     nearer: Bitboard,
     as_near: Bitboard,
     before: Option<Step>,
@@ -91,7 +91,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What it is worth to put a piece that is not needed beside the enemy's king, for it to take.
+    /// Bonus for placing a spare piece beside the enemy's king, so that it is taken.
     fn offer(&self, step: Step) -> i32 {
         let aims = self.aims;
         let spare = if aims.turn != aims.side {
@@ -108,8 +108,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// How much farther from the nearest prey a move of the king leads it. Without any the winner's king leaves the
-    /// field to the loser's.
+    /// Steps that a king move adds to the distance from the nearest prey. Without prey, the winner's king moves away
+    /// from the loser's.
     fn to_prey(&self, square: Square) -> i32 {
         let aims = self.aims;
         if aims.prey.any() {

@@ -1,4 +1,4 @@
-//! Plans: which men on which squares would mate, and how far a position is from that.
+//! Plans: mating placements of men, and the distance of a position from them.
 
 use shakmaty::{
     Bitboard, Board, CastlingMode, Chess, Color, FromSetup, Piece, Position, PositionError, Role, Setup,
@@ -9,10 +9,10 @@ use shakmaty::{
 use super::cost::steps;
 use super::mobility::Mobility;
 
-/// One man wanted on one square.
+/// A man and its target square.
 pub(super) type Post = (Piece, Square);
 
-/// A set of men on squares that would be mate.
+/// A set of men and squares that forms a mate.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     errands: Vec<Errand>,
@@ -21,9 +21,9 @@ pub(super) struct Plan {
 #[derive(Debug, Clone)]
 struct Errand {
     piece: Piece,
-    /// Moves to the square wanted from each square, with only the solid men in the way.
+    /// Number of moves from each square to the target square, blocked only by solid men.
     moves: [u8; 64],
-    /// How much each of these moves counts.
+    /// Weight of each move in the cost.
     weight: usize,
 }
 
@@ -37,11 +37,11 @@ impl Errand {
     }
 }
 
-/// The moves to a square that cannot be reached.
+/// Number of moves to an unreachable square.
 const UNREACHABLE: u8 = 40;
 
 impl Plan {
-    /// The plan to have these men there, where it is mate: `None` where it is not.
+    /// The plan to place these men; `None` if the placement is not mate.
     pub(super) fn new(mobility: &Mobility, side: Color, posts: &[Post]) -> Option<Self> {
         if !is_mate(mobility, side, posts) {
             return None;
@@ -52,14 +52,14 @@ impl Plan {
         })
     }
 
-    /// The plan to mate this king on an empty board. It goes there first: the others would shut it out.
+    /// The plan to mate a king on an empty board. Its king moves first, because the other men would shut it out.
     pub(super) fn around(king: Post, others: &[Post]) -> Self {
         let mut errands = vec![Errand::new(Bitboard::EMPTY, king, 4)];
         errands.extend(others.iter().map(|post| Errand::new(Bitboard::EMPTY, *post, 1)));
         Self { errands }
     }
 
-    /// About how many moves are left to make.
+    /// Estimate of the number of moves still needed.
     pub(super) fn distance(&self, board: &Board) -> usize {
         let mut used = Bitboard::EMPTY;
         let mut sum = 0;
@@ -87,13 +87,13 @@ impl Plan {
         sum
     }
 
-    /// The cost of a position under this plan: also here men that are gone are not in the way.
+    /// The cost of a position under this plan. Fewer men cost less, because captured men are not in the way.
     pub(super) fn cost(&self, position: &Chess) -> usize {
         2 * self.distance(position.board()) + 2 * position.board().occupied().count()
     }
 }
 
-/// Whether these men and the solid ones alone are mate.
+/// Whether these men and the solid ones alone form a mate.
 fn is_mate(mobility: &Mobility, side: Color, posts: &[Post]) -> bool {
     let mut board = Board::empty();
     for man in mobility
@@ -113,7 +113,7 @@ fn is_mate(mobility: &Mobility, side: Color, posts: &[Post]) -> bool {
         board.set_piece_at(*square, *piece);
     }
     if board.king_of(side).is_none() {
-        // The winner's king takes no part: anywhere out of the way.
+        // The winner's king takes no part, and goes to any square out of the way.
         let Some(king) = mobility
             .men
             .iter()
@@ -138,7 +138,7 @@ fn is_mate(mobility: &Mobility, side: Color, posts: &[Post]) -> bool {
         .is_ok_and(|position| position.is_checkmate())
 }
 
-/// The moves a piece needs to a square from each other one.
+/// Number of moves that a piece needs from each square to `target`.
 fn moves_to(solid: Bitboard, piece: Piece, target: Square) -> [u8; 64] {
     let mut moves = [UNREACHABLE; 64];
     if piece.role == Role::Pawn {

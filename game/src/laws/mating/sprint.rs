@@ -1,8 +1,9 @@
-//! A straight run for a mate: both sides help, each plays the move that looks best, and hardly anything is taken back.
+//! A straight run for a mate: both sides help, each plays the move that looks best, and moves are hardly ever taken
+//! back.
 //!
-//! They take what there is to take, but never the winner's last heavy piece or the pawn that is to become one; where
-//! the winner has bishops and knights alone, neither one of these nor the loser's piece that helps to the mate. The run
-//! ends with a mate that turns up on the way, or at an ending that is known to be won (`endings`).
+//! They take men as long as there are any, but never the winner's last heavy piece or the pawn that is to become one.
+//! If the winner has only bishops and knights, they spare one of these and the loser's man that helps with the mate.
+//! The run ends with a mate on the way, or in an ending that is known to be won (`endings`).
 
 use shakmaty::{Chess, Color, Move, Role};
 
@@ -11,14 +12,14 @@ use super::choice;
 use super::endings;
 use super::men::{Men, Step};
 
-/// Plies after which a run is given up, those taken back counted.
+/// Length limit of a run, in plies, including plies that were taken back.
 const MAX_PLIES: usize = 120;
-/// Plies without a capture or a pawn move after which the first good move is no longer enough.
+/// Plies without a capture or a pawn move after which the first good move no longer suffices.
 const PATIENCE: usize = 14;
-/// Moves tried instead of one that ended the game too soon.
+/// Most alternatives to a move that ended the game too soon.
 const MAX_WRONG: usize = 12;
 
-/// Whether a run gets to a mate given by `side`. False says nothing.
+/// Whether a run reaches a mate by `side`. `false` proves nothing.
 pub(super) fn mates(position: &Chess, side: Color) -> bool {
     Men::new(position).is_some_and(|men| {
         [Haste::First, Haste::Best]
@@ -27,7 +28,7 @@ pub(super) fn mates(position: &Chess, side: Color) -> bool {
     })
 }
 
-/// The moves of a run that gets to a mate given by `side`, or to an ending in which it can mate.
+/// The moves of a run that reaches a mate by `side`, or an ending in which it can mate.
 pub(super) fn line(position: &Chess, side: Color) -> Option<Vec<Move>> {
     let men = Men::new(position)?;
     let mut line: Vec<Move> = Vec::new();
@@ -44,12 +45,12 @@ pub(super) fn line(position: &Chess, side: Color) -> Option<Vec<Move>> {
     None
 }
 
-/// How much is looked at before a move is played.
+/// The effort spent on choosing a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Haste {
-    /// The first good move will do.
+    /// Play the first good move.
     First,
-    /// All moves are compared.
+    /// Compare all moves.
     Best,
 }
 
@@ -64,7 +65,7 @@ struct Run {
     before: [Option<Step>; 2],
     /// The position before the last move, and that move.
     past: Option<(Men, Step)>,
-    /// Moves that ended the game too soon, and the ply they were played at.
+    /// Moves that ended the game too soon, and the ply at which they were played.
     wrong: [Option<Step>; MAX_WRONG],
     wrong_len: usize,
     wrong_ply: usize,
@@ -86,7 +87,7 @@ impl Run {
         }
     }
 
-    /// Plays; `keep` is told each move and its ply, once more for one played instead of another.
+    /// Plays the run. `keep` receives each move with its ply, again if another move replaces it.
     fn mates(mut self, mut keep: impl FnMut(usize, Step)) -> bool {
         for _ in 0..MAX_PLIES {
             let wins = self.men.turn == self.side;
@@ -122,7 +123,7 @@ impl Run {
         false
     }
 
-    /// The moves not to be played at this ply again.
+    /// The moves not to be repeated at this ply.
     fn tried(&self) -> &[Option<Step>] {
         if self.wrong_ply == self.ply {
             self.wrong.get(..self.wrong_len).unwrap_or_default()
@@ -140,7 +141,7 @@ impl Run {
         self.ply += 1;
     }
 
-    /// Takes back the move that ended the game too soon. False when there is none, or no other left to try.
+    /// Takes back the move that ended the game too soon. Returns false if there is none, or no alternative left.
     fn take_back(&mut self) -> bool {
         let Some((men, wrong)) = self.past.take() else {
             return false;
