@@ -1,4 +1,4 @@
-//! Every edition, every way of playing, every situation: what is advised exists and says all it names.
+//! Advice exists for every edition, mode of play and situation, with a text and all the values that it names.
 
 mod rulings;
 
@@ -9,7 +9,7 @@ use shakmaty::Color;
 use super::examples::examples;
 use super::*;
 
-/// All rules that can be set.
+/// All combinations of rules.
 fn all_rules() -> Vec<Rules> {
     let points = [
         OpenPoints::default(),
@@ -60,7 +60,7 @@ fn every_advice_has_a_text_with_all_its_values_in_every_language() {
 }
 
 #[test]
-fn every_advice_rests_on_an_article_but_for_faults_of_the_board_and_pairings() {
+fn every_advice_cites_an_article_except_on_board_faults_and_pairings() {
     for rules in all_rules() {
         for (situation, color) in examples() {
             let advice = rules.advise(&situation, color);
@@ -75,7 +75,7 @@ fn every_advice_rests_on_an_article_but_for_faults_of_the_board_and_pairings() {
 }
 
 #[test]
-fn every_text_belongs_to_a_case_that_occurs() {
+fn every_text_belongs_to_a_possible_case() {
     let mut met = BTreeSet::new();
     for rules in all_rules() {
         for (situation, color) in examples() {
@@ -87,7 +87,7 @@ fn every_text_belongs_to_a_case_that_occurs() {
 }
 
 #[test]
-fn what_a_board_cannot_see_is_a_hint_at_most() {
+fn an_unobservable_offence_is_a_hint_at_most() {
     for rules in all_rules() {
         for (situation, color) in examples() {
             let unseen = matches!(

@@ -1,10 +1,10 @@
-//! The board's fields and piece codes in terms of chess.
+//! Conversion between the board's fields and piece codes and those of chess.
 
 use kiebitz_protocol::{Dump, Field, Piece as WirePiece};
 use shakmaty::{Board, Piece, Square};
 
-/// The square of a field: with the connector on White's left, field 0 is a8 and field 63 is h1. The board keeps its
-/// numbering when it is turned.
+/// The square of a field: if the connector is on White's left, field 0 is a8 and field 63 is h1. A turned board keeps
+/// its numbering.
 pub(crate) fn square_of(field: Field, turned: bool) -> Square {
     let field = if turned { field.turned() } else { field };
     Square::new(u32::from(field.number())).flip_vertical()

@@ -1,6 +1,4 @@
-//! Chess as far as a board shows it: positions, legal or not, and the ways that lead from one to another.
-//!
-//! It knows nothing of time or hands.
+//! Chess positions, legal or not, and the ways between them. This module does not deal with time or hands.
 
 mod any_placement;
 pub(crate) mod fields;
