@@ -253,7 +253,7 @@ pub struct StartRound {
     /// Start of the round. If omitted, the time of the command.
     #[serde(default, deserialize_with = "some_time")]
     pub begins: Option<Timestamp>,
-    /// The round's number, from 1: all boards get its pairings. If omitted, the pairings do not change.
+    /// The round's number, from 1: all boards get its pairings. If omitted, boards get pairings as usual.
     pub round: Option<u32>,
 }
 

@@ -123,7 +123,7 @@ pub enum Refusal {
         /// The given start of the round.
         begins: String,
     },
-    /// The incident does not exist or cannot be decided.
+    /// The game has no incident of this number.
     UnknownIncident {
         /// The board.
         board: String,

@@ -28,9 +28,9 @@ pub enum Topic {
     PressedEarly,
     /// Two hands for one move.
     TwoHands,
-    /// An own piece touched.
+    /// A touched piece of the player's own.
     TouchOwn,
-    /// A piece of the opponent's touched.
+    /// A touched piece of the opponent's.
     TouchOther,
     /// The rook touched first in castling.
     RookFirst,
@@ -102,7 +102,7 @@ pub enum Topic {
     RoundBegins,
     /// Default time.
     DefaultTime,
-    /// Neither player is there when the round begins.
+    /// Neither player is present when the round begins.
     NobodyThere,
     /// The definition of rapid play or blitz.
     Mode,

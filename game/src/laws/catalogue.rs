@@ -63,7 +63,6 @@ pub struct UnknownLanguage {
     pub text: String,
 }
 
-/// The texts of one language.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Catalogue {

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn time_control_is_written_as_pgn_where_possible() {
+    fn a_time_control_is_written_as_pgn_if_possible() {
         let pgn = |text: &str| {
             let regulations = Regulations {
                 time_control: text.parse().ok(),

@@ -162,7 +162,7 @@ pub enum Situation {
         /// Moves that both players have completed.
         moves: u32,
     },
-    /// Less than five minutes are left in a period, and the increment is less than 30 seconds a move.
+    /// Less than five minutes are left in a period, and a move adds less than 30 seconds.
     TimeTrouble {
         /// Whether each player is in time trouble.
         players: ByColor<bool>,

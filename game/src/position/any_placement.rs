@@ -181,7 +181,7 @@ mod tests {
         assert!(!legal(&king).contains(&"e2e8".to_owned()), "Art. 1.4.1");
     }
 
-    /// Art. 3.8.2: out of check, through attacked squares, into check, over pieces.
+    /// Art. 3.8.2: castling is not allowed out of check, through attacked squares, into check or over pieces.
     #[test]
     fn castling_follows_the_laws() {
         for (fen, allowed) in [

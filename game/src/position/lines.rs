@@ -54,7 +54,6 @@ struct LineSearch<'a> {
     target: &'a Board,
     /// Number of positions that may still be visited.
     left: usize,
-    /// The first line found.
     found: Option<Vec<Move>>,
     /// Number of lines found.
     orders: usize,

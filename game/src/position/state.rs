@@ -288,7 +288,6 @@ impl State {
         })
     }
 
-    /// Whether the side to move is in check.
     pub(crate) fn in_check(&self) -> bool {
         any_placement::in_check(self.board(), self.turn())
     }
@@ -419,7 +418,6 @@ impl Footprint {
         })
     }
 
-    /// Makes the move on a board.
     pub(crate) fn make(&self, board: &mut Board) {
         for (square, piece) in self.iter() {
             match piece {

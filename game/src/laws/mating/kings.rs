@@ -1,10 +1,10 @@
 //! The pairs of squares that the two kings can occupy together.
 //!
 //! Each king by itself may be able to reach every square, and yet the two may never reach a mating position. For
-//! example, the loser's king steps to and fro between two squares. To mate it on one, the winner's king would have to
-//! approach and take away the other; the loser would have no move left, and the game would be over without a mate.
-//! Therefore the squares of both kings are tracked together, with the side to move: either a king moves, or another man
-//! of that side does while both kings stand, if it has a man that can ever move.
+//! example, the loser's king steps to and fro between two squares. To come near enough, the winner's king must approach
+//! while the other stands on one of them, and thereby takes away the other square: the loser has no move left, and the
+//! game is over without a mate. Therefore the squares of both kings are tracked together, with the side to move: either
+//! a king moves, or another man of that side does while both kings stand, if it has a man that can ever move.
 //!
 //! A king's capture is ignored if the game ends with it: the enemy's king has no step, no other enemy man ever moves,
 //! and the capture discovers no check. The facts about the men still hold in the position after the capture: the king
@@ -31,7 +31,7 @@ pub(super) struct Kings {
 const COLORS: [Color; 2] = [Color::Black, Color::White];
 
 impl Kings {
-    /// Fails with `None` if a king is missing.
+    /// `None` if a king is missing.
     pub(super) fn new(position: &Chess, winner: Color) -> Option<Self> {
         let white = position.board().king_of(Color::White)?;
         let black = position.board().king_of(Color::Black)?;

@@ -111,7 +111,7 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// The placed men that are not solid, and the mated king.
+    /// The placed men other than solid ones, and the placed kings.
     fn posts_taken(&self) -> Vec<Post> {
         let men = self.mobility.men.iter().zip(&self.stands);
         men.filter_map(|(man, stands)| {

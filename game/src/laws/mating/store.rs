@@ -56,7 +56,6 @@ impl Packed {
         })
     }
 
-    /// Restores the position.
     pub(super) fn unpack(&self) -> Option<Chess> {
         let mut roles = [Bitboard::EMPTY; 6];
         let mut white = Bitboard::EMPTY;

@@ -62,7 +62,6 @@ impl<'t> Reader<'t> {
         Ok(Self { text, tokens, at: 0 })
     }
 
-    /// All elements of the text.
     pub(super) fn elements(&mut self) -> Result<Vec<Element>, InvalidTimeControl> {
         let mut elements = vec![self.element(false)?];
         while !self.at_end() {

@@ -324,7 +324,7 @@ fn increment_may_begin_with_a_later_period() {
 }
 
 #[test]
-fn delay_is_not_pgn() {
+fn pgn_cannot_express_a_delay() {
     let control = control("90 min, delay 10 s");
     assert_eq!(control.pgn(), None);
     assert_eq!(control.player_seconds(), 6000);

@@ -359,7 +359,7 @@ fn a_released_piece_has_one_move() {
 /// 2018, 4.4.4 (2009: 4.4d): the choice of a promotion piece is final once it has touched the square. Before the press,
 /// only the board has evidence of the exchange; after it, the exchange must be undone.
 #[test]
-fn a_promotion_piece_that_stood_stays() {
+fn a_placed_promotion_piece_is_final() {
     let exchanged = |pressed| Situation::PromotionExchanged {
         square: Square::B8,
         stood: Role::Queen,
