@@ -147,7 +147,7 @@ pub(crate) const PASSING: Duration = ONE_SCAN_APART.saturating_mul(2);
 pub(crate) const IN_HANDS: usize = 4;
 /// Most squares that two ordinary moves explain. If more differ, pieces are being set up or cleared away.
 pub(crate) const TWO_MOVES: usize = 6;
-/// Number of similar events that can still be accidental, or two events observed as one.
+/// Largest number of similar events that may be accidental, or two of which may be observed as one.
 pub(crate) const A_FEW: usize = 3;
 /// Number of following plies that prove a line. Without them, it may fit the board by accident.
 pub(crate) const PLIES_OF_PROOF: usize = 2;

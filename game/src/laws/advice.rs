@@ -167,7 +167,6 @@ impl Rules {
     }
 }
 
-/// Advice under construction.
 struct Draft<'a> {
     rules: &'a Rules,
     color: Option<Color>,

@@ -68,7 +68,6 @@ pub struct UnknownLanguage {
 struct Catalogue {
     /// Texts by kind of incident and by the rest of the case's key.
     cases: BTreeMap<String, BTreeMap<String, String>>,
-    /// Texts by key of the answer.
     answers: BTreeMap<String, String>,
     /// Words by placeholder and value.
     words: BTreeMap<String, BTreeMap<String, String>>,

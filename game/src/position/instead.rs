@@ -4,7 +4,6 @@ use shakmaty::{Bitboard, Board, File, Piece, Rank, Role, Square};
 
 use super::state::{Footprint, State};
 
-/// An irregular move: a player's action in place of a legal move.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Instead {
     /// Origin and destination, if a single piece moved; in castling, those of the king.

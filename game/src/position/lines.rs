@@ -5,7 +5,6 @@ use shakmaty::{Bitboard, Board, Color, Move};
 use super::difference;
 use super::state::State;
 
-/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FoundLines {
     /// Exactly one line.

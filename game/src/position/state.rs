@@ -25,7 +25,7 @@ pub struct State {
     may_castle: Bitboard,
 }
 
-/// The representation of a state in the rules library.
+/// The placement of a state, whether or not the rules library accepts it.
 #[derive(Debug, Clone)]
 enum Basis {
     /// A position that the library accepts.

@@ -4,7 +4,6 @@ use super::*;
 
 const FILES: [&str; 2] = [include_str!("en.toml"), include_str!("de.toml")];
 
-/// The placeholders in a text.
 fn placeholders(mut text: &str) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     while let Some((_, name, after)) = next_placeholder(text) {

@@ -11,7 +11,6 @@ use super::men::{Men, Step};
 /// Plies without a capture or a pawn move after which the winner moves pawns, so that the bare king can reach them.
 const RESTLESS: usize = 4;
 
-/// The aims of the side to move.
 pub(super) struct Aims<'a> {
     pub(super) men: &'a Men,
     /// The winner.
@@ -312,7 +311,6 @@ fn hope_of_minors(men: &Men, side: Color) -> Bitboard {
     helper.map_or(own, |helper| Bitboard::from(helper).with(man))
 }
 
-/// The pawn nearest to promotion.
 pub(super) fn nearest_pawn(men: &Men, side: Color) -> Option<Square> {
     let pawns = men.pawns(side);
     match side {

@@ -18,7 +18,6 @@ use shakmaty::{
 
 use super::mobility::Mobility;
 
-/// The pairs of squares that the kings can occupy together.
 #[derive(Debug, Clone)]
 pub(super) struct Kings {
     /// Possible squares of Black's king, by side to move and square of White's king.

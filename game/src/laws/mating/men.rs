@@ -11,7 +11,6 @@ use shakmaty::{
     },
 };
 
-/// The men of a position and the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Men {
     roles: [Bitboard; 6],

@@ -52,7 +52,7 @@ impl Plan {
         })
     }
 
-    /// The plan to mate a king on an empty board. Its king moves first, because the other men would shut it out.
+    /// The plan to mate a king on an empty board. That king moves first, because the other men would shut it out.
     pub(super) fn around(king: Post, others: &[Post]) -> Self {
         let mut errands = vec![Errand::new(Bitboard::EMPTY, king, 4)];
         errands.extend(others.iter().map(|post| Errand::new(Bitboard::EMPTY, *post, 1)));

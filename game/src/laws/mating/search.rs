@@ -9,7 +9,6 @@ use super::mobility::Mobility;
 use super::store::{Origin, Packed, Store};
 use super::{material, nets};
 
-/// The outcome of a search.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// A line of moves that ends in mate.
@@ -20,7 +19,6 @@ pub(super) enum Outcome {
     Spent,
 }
 
-/// A best-first search for a helpmate.
 pub(super) struct MateSearch<'a> {
     side: Color,
     /// Estimated distance of a position from mate.

@@ -1,7 +1,7 @@
 //! A straight run for a mate: both sides help, each plays the move that looks best, and moves are hardly ever taken
 //! back.
 //!
-//! They take men as long as there are any, but never the winner's last heavy piece or the pawn that is to become one.
+//! The sides take men as long as there are any, but never the winner's last heavy piece or the pawn that is to become one.
 //! If the winner has only bishops and knights, they spare one of these and the loser's man that helps with the mate.
 //! The run ends with a mate on the way, or in an ending that is known to be won (`endings`).
 

@@ -3,7 +3,6 @@
 use super::InvalidTimeControl;
 use super::token::{Token, WrittenToken, tokens};
 
-/// A time in its written form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WrittenTime {
     /// A number without a unit.
@@ -46,7 +45,6 @@ pub(super) enum Rest {
     After,
 }
 
-/// Parses elements from tokens.
 pub(super) struct Reader<'t> {
     text: &'t str,
     tokens: Vec<WrittenToken<'t>>,

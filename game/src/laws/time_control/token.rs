@@ -2,7 +2,6 @@
 
 use super::InvalidTimeControl;
 
-/// A part of a time control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token {
     Number(u32),
