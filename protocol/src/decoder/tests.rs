@@ -16,7 +16,7 @@ fn read(decoder: &mut Decoder, portions: &[&[u8]]) -> (Vec<FieldUpdate>, Vec<Rej
         decoder.feed(portion, |decoded| match decoded {
             Ok(Message::FieldUpdate(update)) => updates.push(update),
             Ok(other) => panic!("{other:?}"),
-            Err(why) => rejected.push(why),
+            Err(rejection) => rejected.push(rejection),
         });
     }
     (updates, rejected)

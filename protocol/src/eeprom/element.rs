@@ -44,7 +44,7 @@ pub enum Element {
     PowerUp,
     /// The end of the record (0x6b).
     End,
-    /// The rows of the a, b, g and h files are filled, but not as a normal start position (0x6c).
+    /// Sixteen pieces stand on the rows of the a, b, g and h files, not in a normal start position (0x6c).
     ///
     /// Observed with start positions of Chess960.
     FourRowsFilled,
