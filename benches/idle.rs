@@ -1,8 +1,8 @@
 //! Cost of an idle daemon: `cargo bench --bench idle`, or `cargo bench --bench idle -- 1` for one minute.
 //!
-//! Three daemons (`kiebitz run`, with a broker) run for ten minutes. One has an emulated board without players and with a
-//! stopped clock, one a configured port that does not exist, and one a port whose cable was unplugged. On a shared 2-core
-//! x86-64 machine, release build, during builds on both cores:
+//! Three daemons (`kiebitz run`, with a broker) run for ten minutes. One has an emulated board without players and with
+//! a stopped clock, one a configured port that does not exist, and one a port whose cable was unplugged. On a shared
+//! 2-core x86-64 machine, release build, during builds on both cores:
 //!
 //! | | processor time in 10 minutes | of a core | resident |
 //! | --- | --- | --- | --- |

@@ -1,11 +1,11 @@
-//! Cost of storing events: `cargo bench --bench journal`. The journal is created in the directory for temporary files, so
-//! `TMPDIR=/var/lib/kiebitz cargo bench --bench journal` measures another disk.
+//! Cost of storing events: `cargo bench --bench journal`. The journal is created in the directory for temporary files,
+//! so `TMPDIR=/var/lib/kiebitz cargo bench --bench journal` measures another disk.
 //!
-//! On a shared 2-core x86-64 machine with a virtual disk, not optimised: a commit with one event takes 0.3 ms on an idle
-//! disk and 2 to 8 ms on a busy one, a commit with 1000 events 20 to 55 ms. An event therefore costs about 5 ms in a
-//! commit of its own and 0.05 ms in a large commit. An acknowledgement takes 0.04 ms. With 204,500 events of 369 bytes (a
-//! year at a busy club), opening takes 0.5 ms, reading the last seq 0.06 ms, reading the last game and reading the unsent
-//! events 0.3 ms each, and deleting all events 0.6 to 1.7 s.
+//! On a shared 2-core x86-64 machine with a virtual disk, not optimised: a commit with one event takes 0.3 ms on an
+//! idle disk and 2 to 8 ms on a busy one, a commit with 1000 events 20 to 55 ms. An event therefore costs about 5 ms in
+//! a commit of its own and 0.05 ms in a large commit. An acknowledgement takes 0.04 ms. With 204,500 events of 369
+//! bytes (a year at a busy club), opening takes 0.5 ms, reading the last seq 0.06 ms, reading the last game and reading
+//! the unsent events 0.3 ms each, and deleting all events 0.6 to 1.7 s.
 
 #![expect(clippy::expect_used, reason = "a benchmark of bundled data may stop")]
 

@@ -1,8 +1,8 @@
 //! Cost of the check whether a side can still mate: `cargo bench --bench mating [-- FILE.pgn...]`.
 //!
-//! The benchmark runs the public test vectors first, with a budget of ten million nodes per query. Then it runs the final
-//! positions of the games in the given PGN files or, without files, of random legal games of random length. Positions with
-//! a checkmate are left out.
+//! The benchmark runs the public test vectors first, with a budget of ten million nodes per query. Then it runs the
+//! final positions of the games in the given PGN files or, without files, of random legal games of random length.
+//! Positions with a checkmate are left out.
 //!
 //! | positions | queries | answered by `quick` | undetermined by `can_mate` | nodes: mean | 99 % | worst |
 //! | --- | --- | --- | --- | --- | --- | --- |

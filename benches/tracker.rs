@@ -1,7 +1,7 @@
 //! Cost of following one board: `cargo bench --bench tracker`.
 //!
-//! Time per observation on one core of a shared 2-core x86-64 machine; each call is timed separately, in the best of five
-//! rounds:
+//! Time per observation on one core of a shared 2-core x86-64 machine; each call is timed separately, in the best of
+//! five rounds:
 //!
 //! | observations | mean | worst |
 //! | --- | --- | --- |

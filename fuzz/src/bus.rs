@@ -1,5 +1,5 @@
-//! Decodes arbitrary bytes as bus answers and bus commands. Checks that all bytes are accounted for, that portions do not
-//! matter, and that decoded units encode to the same bytes.
+//! Decodes arbitrary bytes as bus answers and bus commands. Checks that all bytes are accounted for, that portions do
+//! not matter, and that decoded units encode to the same bytes.
 
 use kiebitz_protocol::{BusCommand, BusCommandDecoder, BusDecoder, Counters};
 

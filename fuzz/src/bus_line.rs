@@ -1,5 +1,6 @@
 //! Drives a polling bus line with arbitrary bytes at arbitrary times. Checks that it does not panic or spin, sends one
-//! command at a time and none that disturbs boards in play, and that a replay of the recording gives the same observations.
+//! command at a time and none that disturbs boards in play, and that a replay of the recording gives the same
+//! observations.
 
 use super::driver::{Recorded, drive, replay};
 use kiebitz_hardware::{BusLine, BusSettings};

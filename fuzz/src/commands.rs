@@ -1,5 +1,5 @@
-//! Parses arbitrary text as a file of commands. Checks that an error names its line, that commands are ordered by time, and
-//! that a board in play answers every command.
+//! Parses arbitrary text as a file of commands. Checks that an error names its line, that commands are ordered by time,
+//! and that a board in play answers every command.
 
 use core::time::Duration;
 use std::path::Path;

@@ -37,9 +37,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// pcap_parser decodes the blocks, but not the framing around them: its reader mistakes a block with a wrong inner length
-// in the middle of a file for the file's end, drops the cause of failed reads, and fails on damage in blocks that captures
-// do not need. Its writer would add an executor to the dependencies for three kinds of block.
+// pcap_parser decodes the blocks, but not the framing around them: its reader mistakes a block with a wrong inner
+// length in the middle of a file for the file's end, drops the cause of failed reads, and fails on damage in blocks
+// that captures do not need. Its writer would add an executor to the dependencies for three kinds of block.
 
 use core::fmt;
 use std::io;
@@ -128,8 +128,8 @@ pub enum Content {
     },
     /// The host's clock was changed.
     ClockSet {
-        /// Change in microseconds. After a positive change, the timestamps jump forward too; after a negative change they
-        /// do not, because they never go back.
+        /// Change in microseconds. After a positive change, the timestamps jump forward too; after a negative change
+        /// they do not, because they never go back.
         micros: i64,
     },
 }

@@ -15,12 +15,12 @@
 //! the recorder and the ports depend on the operating system. No part of the crate reads the time; time is an argument.
 //!
 //! Errors, reports and observations are `#[non_exhaustive]`. Enums with a fixed set of values, such as
-//! [`LineMode`](capture::LineMode) and [`Place`], are exhaustive: the compiler then lists every `match` that a new variant
-//! affects. A new variant is a breaking change.
+//! [`LineMode`](capture::LineMode) and [`Place`], are exhaustive: the compiler then lists every `match` that a new
+//! variant affects. A new variant is a breaking change.
 //!
 //! The feature `serde` adds `Serialize` and `Deserialize` to observations and to the contents of captures; `arbitrary`
-//! adds `Arbitrary` to the same types. Both are off by default, as are `emulator` and `port`. This crate is not affiliated
-//! with the makers of the boards.
+//! adds `Arbitrary` to the same types. Both are off by default, as are `emulator` and `port`. This crate is not
+//! affiliated with the makers of the boards.
 #![warn(missing_debug_implementations)]
 
 mod bus;

@@ -59,8 +59,9 @@ impl LineSettings {
 
     /// Returns the settings for a port of this kind. `mode` is the configured mode, if any.
     ///
-    /// A port is probed if it may lead to a bus and its mode is not configured. A port configured as a bus is also probed,
-    /// because single-board mode is better if only one board is there. On a Bluetooth link the battery is queried too.
+    /// A port is probed if it may lead to a bus and its mode is not configured. A port configured as a bus is also
+    /// probed, because single-board mode is better if only one board is there. On a Bluetooth link the battery is
+    /// queried too.
     #[cfg(all(feature = "port", target_os = "linux"))]
     #[must_use]
     pub fn for_port(kind: PortKind, mode: Option<LineMode>) -> Self {
@@ -77,8 +78,8 @@ impl LineSettings {
         }
     }
 
-    /// Returns settings for a host that only identifies the boards while another host follows the games. Such a line does
-    /// not read any memory, and leaves the boards of a bus their mode and their changes.
+    /// Returns settings for a host that only identifies the boards while another host follows the games. Such a line
+    /// does not read any memory, and leaves the boards of a bus their mode and their changes.
     #[must_use]
     pub fn peeking(self) -> Self {
         let session = SessionSettings {
@@ -107,11 +108,11 @@ impl LineSettings {
     }
 }
 
-/// State machine for a line. Takes bytes and times, and returns observations with the place of their board, and the next
-/// bytes to write.
+/// State machine for a line. Takes bytes and times, and returns observations with the place of their board, and the
+/// next bytes to write.
 ///
-/// A line uses a [`Probe`] until the mode of the boards is known, then a [`Session`] or a [`BusLine`], and is driven in the
-/// same way. Its knowledge of the boards of a bus survives closings, probes and times in single-board mode.
+/// A line uses a [`Probe`] until the mode of the boards is known, then a [`Session`] or a [`BusLine`], and is driven in
+/// the same way. Its knowledge of the boards of a bus survives closings, probes and times in single-board mode.
 ///
 /// ```
 /// use kiebitz_hardware::capture::LineMode;
@@ -172,8 +173,8 @@ macro_rules! each {
 }
 
 impl Line {
-    /// The reason with which a recording closes a line after a probe. The recording immediately opens the line again, in the
-    /// mode found, so that a replay starts afresh at the same point as the live line.
+    /// The reason with which a recording closes a line after a probe. The recording immediately opens the line again,
+    /// in the mode found, so that a replay starts afresh at the same point as the live line.
     pub const PROBED: &str = "probed";
 
     /// Returns a line that only listens, for a replay. It never has bytes to write.
@@ -249,15 +250,16 @@ impl Line {
         (self.mode() == LineMode::Bus).then(|| self.bus.figures())
     }
 
-    /// Shows a text on the clock's display; see [`Session::show`]. Does nothing on a bus, where clocks cannot be reached.
+    /// Shows a text on the clock's display; see [`Session::show`]. Does nothing on a bus, where clocks cannot be
+    /// reached.
     pub fn show(&mut self, now: Timestamp, text: &str) {
         if self.mode() == LineMode::Single {
             self.session.show(now, text);
         }
     }
 
-    /// Handles the opening of the port. A line without a known mode is probed again, because another device may have been
-    /// plugged in.
+    /// Handles the opening of the port. A line without a known mode is probed again, because another device may have
+    /// been plugged in.
     pub fn handle_opened(&mut self, now: Timestamp) {
         if let Some(settings) = self.settings.as_ref().filter(|settings| settings.mode.is_none()) {
             self.phase = LinePhase::Probed(Box::new(Probe::with(settings.probe())));
@@ -297,8 +299,8 @@ impl Line {
         }
     }
 
-    /// Returns the time for the next [`handle_deadline`](Self::handle_deadline) if no bytes arrive earlier, or `None` if
-    /// there is no deadline.
+    /// Returns the time for the next [`handle_deadline`](Self::handle_deadline) if no bytes arrive earlier, or `None`
+    /// if there is no deadline.
     ///
     /// Bytes to write may keep their deadline until they are taken with [`poll_transmit`](Self::poll_transmit).
     #[must_use]

@@ -77,11 +77,11 @@ pub enum Observation {
         /// for the first changes after the board was found. They may reach back to the last query of a daemon before a
         /// restart, or to the power-up, which is then one of the elements.
         not_before: Timestamp,
-        /// Time before which the changes happened: the time at which the board composed its answer. The answer may arrive
-        /// much later if it was damaged and had to be repeated.
+        /// Time before which the changes happened: the time at which the board composed its answer. The answer may
+        /// arrive much later if it was damaged and had to be repeated.
         not_after: Timestamp,
-        /// Whether the query was sent before the last absence of the board or the line. Later changes come with the next
-        /// answer.
+        /// Whether the query was sent before the last absence of the board or the line. Later changes come with the
+        /// next answer.
         from_before: bool,
     },
     /// The state of the board's battery (BATTERY_STATUS).

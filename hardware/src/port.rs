@@ -4,8 +4,8 @@
 //! - [`PortWatch`] reports the ports that were added or removed since the last listing.
 //! - [`SerialPort`] is an open port, locked for exclusive use.
 //! - [`Backoff`] determines the time of the next attempt to open a port.
-//! - [`PortError`] describes a failure and names the next step. Repeated failures give equal values, so that a caller that
-//!   retries every few seconds can report each failure once.
+//! - [`PortError`] describes a failure and names the next step. Repeated failures give equal values, so that a caller
+//!   that retries every few seconds can report each failure once.
 
 use core::fmt;
 use core::str::FromStr;
@@ -73,8 +73,8 @@ pub enum PortKind {
 }
 
 impl PortKind {
-    /// Returns whether the port may lead to a bus, and so must be probed before a single-board command is sent, which would
-    /// switch every board of a bus to single-board mode.
+    /// Returns whether the port may lead to a bus, and so must be probed before a single-board command is sent, which
+    /// would switch every board of a bus to single-board mode.
     ///
     /// A USB board or a Bluetooth board is always the only board on its line.
     #[must_use]

@@ -14,13 +14,13 @@ use crate::time::Timestamp;
 /// Detects the mode of a line without sending single-board commands, which would switch every board of a bus to
 /// single-board mode.
 ///
-/// 1. The probe listens. A board that another program left in an update mode sends reports, and is the only board on its
-///    line.
-/// 2. It pings all boards of a bus. Several pings are needed, because the first may only switch a board back to bus mode.
-///    If no board answers, the line is used by a [`Session`](crate::Session).
-/// 3. It tells the board that answers to ignore the next ping. If no other board answers two more pings, the board is the
-///    only one, and is also used by a session: in single-board mode a board reports changes by itself and sends its whole
-///    memory.
+/// 1. The probe listens. A board that another program left in an update mode sends reports, and is the only board on
+///    its line.
+/// 2. It pings all boards of a bus. Several pings are needed, because the first may only switch a board back to bus
+///    mode. If no board answers, the line is used by a [`Session`](crate::Session).
+/// 3. It tells the board that answers to ignore the next ping. If no other board answers two more pings, the board is
+///    the only one, and is also used by a session: in single-board mode a board reports changes by itself and sends its
+///    whole memory.
 ///
 /// A probe is driven like a session, but never closes the port. Record its traffic with [`LineMode::Unknown`]; a replay
 /// ignores it.
@@ -247,8 +247,8 @@ impl Probe {
         self.outbox = Some(command.encode().to_vec());
     }
 
-    /// Returns the time for the next [`handle_deadline`](Self::handle_deadline) if no bytes arrive earlier, or `None` if
-    /// there is no deadline.
+    /// Returns the time for the next [`handle_deadline`](Self::handle_deadline) if no bytes arrive earlier, or `None`
+    /// if there is no deadline.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         self.due.filter(|_| self.outbox.is_none())
@@ -297,8 +297,8 @@ fn is_damaged_ping_answer(rejected: &Rejected<BusAnswerError>) -> bool {
 const LISTEN_TIME: Duration = CLOCK_REPORT_PERIOD.saturating_add(Duration::from_millis(200));
 /// Number of pings if no board answers: one may only switch a board back to bus mode, and one may be lost.
 const PINGS: u8 = 3;
-/// Number of unanswered pings that show that the found board is the only one. The first may only switch other boards back
-/// to bus mode.
+/// Number of unanswered pings that show that the found board is the only one. The first may only switch other boards
+/// back to bus mode.
 const QUIET_PINGS: u8 = 2;
 /// Maximum number of pings in total.
 const MAX_PINGS: u8 = 6;
@@ -355,8 +355,8 @@ mod tests {
             .count()
     }
 
-    /// Runs a probe on a line whose answers depend on the number of pings. Returns the mode, the number of pings, and the
-    /// duration in milliseconds.
+    /// Runs a probe on a line whose answers depend on the number of pings. Returns the mode, the number of pings, and
+    /// the duration in milliseconds.
     fn probe(mut line: impl FnMut(usize) -> Vec<u8>) -> (LineMode, usize, u64) {
         let mut count = 0;
         let answering = |query: Option<BusCommand>| {

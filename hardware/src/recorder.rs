@@ -3,19 +3,19 @@
 //! A [`Recorder`] writes one [capture](crate::capture) per port and day to a folder, named `2026-11-21-ttyUSB0.pcapng`.
 //! Days are local days, so that midnight UTC does not divide a tournament.
 //!
-//! - An existing file of the day is continued with a new section. If it was truncated by a power cut, it is first cut after
-//!   its last complete block.
-//! - A second file, `2026-11-21-ttyUSB0+2.pcapng`, is started if the file is damaged inside, is written by another program,
-//!   or has a sixteenth of the budget (at least 64 KiB, at most 64 MiB).
-//! - If a port stays open over midnight, its recording continues in the next day's file without a marker. Both files, read
-//!   in sequence, give the complete traffic.
+//! - An existing file of the day is continued with a new section. If it was truncated by a power cut, it is first cut
+//!   after its last complete block.
+//! - A second file, `2026-11-21-ttyUSB0+2.pcapng`, is started if the file is damaged inside, is written by another
+//!   program, or has a sixteenth of the budget (at least 64 KiB, at most 64 MiB).
+//! - If a port stays open over midnight, its recording continues in the next day's file without a marker. Both files,
+//!   read in sequence, give the complete traffic.
 //! - If a file is removed or renamed while it is written, the recorder notices within a minute and starts a new file.
 //!
 //! # Usage
 //!
 //! Each port and day needs an open file, so a program with hundreds of ports needs a matching limit on open files
-//! (`LimitNOFILE=` in its systemd unit). Run a recorder on its own thread, because disks may be slow and boards must not
-//! wait for them.
+//! (`LimitNOFILE=` in its systemd unit). Run a recorder on its own thread, because disks may be slow and boards must
+//! not wait for them.
 //!
 //! Pass each chunk to [`record`](Recorder::record), which writes it to the operating system immediately, so that it
 //! survives the end of the process. At [`poll_deadline`](Recorder::poll_deadline) call [`sync`](Recorder::sync), which
@@ -72,9 +72,9 @@ use folder::Folder;
 pub struct RecorderSettings {
     /// Folder of the captures, created if it does not exist. Other files in the folder are not touched.
     pub folder: PathBuf,
-    /// Maximum total size of all captures in the folder in bytes. If exceeded, the oldest captures are removed, except files
-    /// that are being written. The size is checked once a minute and after each recorded sixteenth of the budget, and may
-    /// exceed the budget in between.
+    /// Maximum total size of all captures in the folder in bytes. If exceeded, the oldest captures are removed, except
+    /// files that are being written. The size is checked once a minute and after each recorded sixteenth of the budget,
+    /// and may exceed the budget in between.
     pub budget: u64,
     /// Time zone of the boards, which determines the end of a day.
     pub zone: TimeZone,
@@ -347,8 +347,8 @@ impl Recorder {
         }
     }
 
-    /// Reports the end of a failure after `WELL_AFTER` without failures. A nearly full disk may take one chunk and refuse the
-    /// next, so one successful write is not enough.
+    /// Reports the end of a failure after `WELL_AFTER` without failures. A nearly full disk may take one chunk and
+    /// refuse the next, so one successful write is not enough.
     fn settle_trouble(&mut self, now: Timestamp) {
         let is_over = |trouble: &mut Trouble| {
             let well_for = now.saturating_duration_since(trouble.last_failure);
@@ -523,8 +523,8 @@ fn describe_error(error: io::ErrorKind) -> String {
 /// Time from recording a chunk to the sync. With the duration of the sync it stays below a second.
 const SYNC_AFTER: Duration = Duration::from_millis(800);
 
-/// Maximum number of files that are synced separately. With more files, the whole file system is synced at once, because
-/// each file would wait for the file system's journal.
+/// Maximum number of files that are synced separately. With more files, the whole file system is synced at once,
+/// because each file would wait for the file system's journal.
 #[cfg(target_os = "linux")]
 const MAX_SYNCED_SEPARATELY: usize = 8;
 

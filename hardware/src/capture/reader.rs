@@ -79,8 +79,8 @@ impl<R: Read> CaptureReader<R> {
     ///
     /// # Errors
     ///
-    /// Returns [`NotACapture`](CaptureError::NotACapture) if the input does not start like a pcapng file, and the errors of
-    /// [`next_packet`](Self::next_packet).
+    /// Returns [`NotACapture`](CaptureError::NotACapture) if the input does not start like a pcapng file, and the
+    /// errors of [`next_packet`](Self::next_packet).
     pub fn new(input: R) -> Result<Self, CaptureError> {
         let mut reader = Self {
             input: BufReader::with_capacity(READ_AHEAD, input),
@@ -117,16 +117,16 @@ impl<R: Read> CaptureReader<R> {
         Ok(reader)
     }
 
-    /// Returns the next packet, or `None` at the end of the capture. Then [`truncated`](Self::truncated) tells whether the
-    /// file is truncated.
+    /// Returns the next packet, or `None` at the end of the capture. Then [`truncated`](Self::truncated) tells whether
+    /// the file is truncated.
     ///
-    /// A packet without a direction counts as inbound. A packet that the capturing program shortened has only the captured
-    /// bytes.
+    /// A packet without a direction counts as inbound. A packet that the capturing program shortened has only the
+    /// captured bytes.
     ///
     /// # Errors
     ///
-    /// Fails if the input cannot be read, is damaged, or is not a capture of serial lines. All packets before the failure
-    /// have been returned.
+    /// Fails if the input cannot be read, is damaged, or is not a capture of serial lines. All packets before the
+    /// failure have been returned.
     pub fn next_packet(&mut self) -> Result<Option<Packet>, CaptureError> {
         let result = self.advance();
         if result.is_err() {
@@ -247,8 +247,8 @@ impl<R: Read> CaptureReader<R> {
         Ok(())
     }
 
-    /// Returns the index for an interface of this section: the index of an equal interface in an earlier section, or a new
-    /// index.
+    /// Returns the index for an interface of this section: the index of an equal interface in an earlier section, or a
+    /// new index.
     fn index_of(&mut self, interface: Interface) -> Result<usize, CaptureError> {
         let section = self.section.number;
         let known = self.interfaces.iter().zip(&self.described_in);
@@ -290,8 +290,8 @@ impl<R: Read> CaptureReader<R> {
         false
     }
 
-    /// Ends reading if the rest of the file is zeros, which happens if the file system did not write the data before a power
-    /// cut. Otherwise fails with `fault`.
+    /// Ends reading if the rest of the file is zeros, which happens if the file system did not write the data before a
+    /// power cut. Otherwise fails with `fault`.
     fn end_or_corrupt(&mut self, fault: Fault) -> Result<bool, CaptureError> {
         if self.block.ends_with(&[0; 4]) && self.rest_is_zero()? {
             return Ok(self.end(true));
@@ -316,8 +316,8 @@ impl<R: Read> CaptureReader<R> {
         }
     }
 
-    /// Reads until the buffer has `size` bytes of the current block, or the file ends. Allocates memory only for bytes that
-    /// exist, whatever the `size`.
+    /// Reads until the buffer has `size` bytes of the current block, or the file ends. Allocates memory only for bytes
+    /// that exist, whatever the `size`.
     fn fill(&mut self, size: usize) -> Result<(), CaptureError> {
         let missing = size.saturating_sub(self.block.len());
         self.input

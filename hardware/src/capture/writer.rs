@@ -46,8 +46,8 @@ pub struct CaptureWriter<W> {
 impl<W: Write> CaptureWriter<W> {
     /// Starts a capture on `output`.
     ///
-    /// To continue an existing file, truncate it at [`CaptureReader::truncated`](super::CaptureReader::truncated), unless
-    /// that is `None`, and open it for appending. The writer adds a new section, with its own interfaces.
+    /// To continue an existing file, truncate it at [`CaptureReader::truncated`](super::CaptureReader::truncated),
+    /// unless that is `None`, and open it for appending. The writer adds a new section, with its own interfaces.
     ///
     /// # Errors
     ///
@@ -71,8 +71,8 @@ impl<W: Write> CaptureWriter<W> {
     ///
     /// # Errors
     ///
-    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) if the name is longer than 65,535 bytes or there are already
-    /// 1,024 interfaces, and the errors of the output.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) if the name is longer than 65,535 bytes or there are
+    /// already 1,024 interfaces, and the errors of the output.
     pub fn add_interface(&mut self, interface: &Interface) -> io::Result<usize> {
         if self.interfaces >= MAX_INTERFACES {
             return Err(invalid("a capture has room for 1024 interfaces"));
@@ -101,8 +101,8 @@ impl<W: Write> CaptureWriter<W> {
     ///
     /// # Errors
     ///
-    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) if the interface is unknown or a chunk is longer than 8 MiB,
-    /// and the errors of the output.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) if the interface is unknown or a chunk is longer than 8
+    /// MiB, and the errors of the output.
     pub fn write(&mut self, packet: &Packet) -> io::Result<()> {
         match &packet.content {
             Content::Bytes { direction, bytes } => {

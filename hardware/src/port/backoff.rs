@@ -6,8 +6,8 @@ use crate::time::Timestamp;
 
 /// Exponential backoff for opening a port: immediately, then after 1 s, doubling up to 30 s.
 ///
-/// If the port was open for a minute before it failed, the backoff restarts at 1 s. When the device is plugged in again,
-/// create a new value, so that the port is opened immediately.
+/// If the port was open for a minute before it failed, the backoff restarts at 1 s. When the device is plugged in
+/// again, create a new value, so that the port is opened immediately.
 ///
 /// ```
 /// use core::time::Duration;
@@ -51,8 +51,8 @@ impl Backoff {
         }
     }
 
-    /// Returns the number of consecutive failures. A failure is a failed attempt to open the port, or a close less than a
-    /// minute after the opening.
+    /// Returns the number of consecutive failures. A failure is a failed attempt to open the port, or a close less than
+    /// a minute after the opening.
     #[must_use]
     pub fn failures(&self) -> u32 {
         self.failures

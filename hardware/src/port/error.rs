@@ -10,8 +10,8 @@ use super::access::{Process, Remedy};
 
 /// Why a port cannot be used, or ports cannot be found.
 ///
-/// The text names the port and the next step. Repeated failures give equal values, so that a caller can compare with the
-/// last error and report each failure once.
+/// The text names the port and the next step. Repeated failures give equal values, so that a caller can compare with
+/// the last error and report each failure once.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum PortError {
@@ -25,8 +25,8 @@ pub enum PortError {
     },
     /// The user is not allowed to use the port.
     ///
-    /// Access to a newly plugged in device may be denied until udev has set its permissions, so report this error only if
-    /// the next attempt fails too.
+    /// Access to a newly plugged in device may be denied until udev has set its permissions, so report this error only
+    /// if the next attempt fails too.
     #[error("cannot open {device}: permission denied; {remedy}")]
     Denied {
         /// The port.

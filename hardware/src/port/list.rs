@@ -53,8 +53,8 @@ impl PortList {
         Self::beneath(Path::new("/"), settings)
     }
 
-    /// Returns a list of the ports of a system whose `/sys` and `/dev` are in `root`. Configured paths with a slash are not
-    /// relative to `root`.
+    /// Returns a list of the ports of a system whose `/sys` and `/dev` are in `root`. Configured paths with a slash are
+    /// not relative to `root`.
     #[must_use]
     pub fn beneath(root: &Path, settings: PortSettings) -> Self {
         Self {
@@ -67,9 +67,9 @@ impl PortList {
 
     /// Lists the current ports.
     ///
-    /// Does not open any port or access any device. It reads the folder `/sys/class/tty` and checks for each port whether
-    /// the device is still the same. This takes about 50 µs on a system with 70 terminals, and another 5 µs for each port.
-    /// The attributes of a USB device are read once, when its port appears.
+    /// Does not open any port or access any device. It reads the folder `/sys/class/tty` and checks for each port
+    /// whether the device is still the same. This takes about 50 µs on a system with 70 terminals, and another 5 µs for
+    /// each port. The attributes of a USB device are read once, when its port appears.
     #[must_use]
     pub fn list(&mut self) -> Listing {
         let mut listing = Listing::default();

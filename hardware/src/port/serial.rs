@@ -16,10 +16,11 @@ use crate::facts::BAUD;
 
 /// An open serial port, locked for exclusive use: 9600 baud, 8 data bits, no parity, 1 stop bit, no flow control.
 ///
-/// Read and write with [`AsyncRead`] and [`AsyncWrite`]. The text of an error is a reason for users, such as "unplugged",
-/// to be recorded when the port is closed. The end of the input is also an error, because a serial line has no end.
-/// Flushing does nothing: written bytes are already being sent, and the system call would block the whole thread.
-/// Dropping the port discards bytes that are not sent yet. Some drivers omit a byte whose stop bit was damaged on the wire.
+/// Read and write with [`AsyncRead`] and [`AsyncWrite`]. The text of an error is a reason for users, such as
+/// "unplugged", to be recorded when the port is closed. The end of the input is also an error, because a serial line
+/// has no end. Flushing does nothing: written bytes are already being sent, and the system call would block the whole
+/// thread. Dropping the port discards bytes that are not sent yet. Some drivers omit a byte whose stop bit was damaged
+/// on the wire.
 ///
 /// ```no_run
 /// use kiebitz_hardware::port::SerialPort;
@@ -37,19 +38,20 @@ use crate::facts::BAUD;
 ///
 /// # Exclusive use
 ///
-/// The port is locked with `flock`, which other board readers respect and which also applies to root. TIOCEXCL keeps out
-/// programs that do not use locks, except those of root. A program that opened the port earlier without a lock is not
-/// detected. If root is refused because of the lock, the attempt clears the other program's TIOCEXCL, but not its lock.
+/// The port is locked with `flock`, which other board readers respect and which also applies to root. TIOCEXCL keeps
+/// out programs that do not use locks, except those of root. A program that opened the port earlier without a lock is
+/// not detected. If root is refused because of the lock, the attempt clears the other program's TIOCEXCL, but not its
+/// lock.
 ///
-/// A pseudo-terminal is locked without TIOCEXCL, because TIOCEXCL would stay set if this program is killed, and would keep
-/// out its successor. The lock on a pseudo-terminal is a shared lock, which is sufficient against programs that take an
-/// exclusive lock, such as this one.
+/// A pseudo-terminal is locked without TIOCEXCL, because TIOCEXCL would stay set if this program is killed, and would
+/// keep out its successor. The lock on a pseudo-terminal is a shared lock, which is sufficient against programs that
+/// take an exclusive lock, such as this one.
 ///
 /// # Modem lines
 ///
-/// Linux raises DTR and RTS when a port is opened, and drops them when it is closed, unless `stty -hupcl` is set. In the
-/// description of the boards' protocol these lines have no meaning. Some microcontroller boards with the same converters
-/// restart when the lines rise; put such a device on the list of ignored devices.
+/// Linux raises DTR and RTS when a port is opened, and drops them when it is closed, unless `stty -hupcl` is set. In
+/// the description of the boards' protocol these lines have no meaning. Some microcontroller boards with the same
+/// converters restart when the lines rise; put such a device on the list of ignored devices.
 #[derive(Debug)]
 pub struct SerialPort {
     line: SerialStream,
@@ -67,8 +69,8 @@ enum DeviceKind {
 impl SerialPort {
     /// Opens a device, usually the device of a [`Candidate`](super::Candidate).
     ///
-    /// Does not wait for a carrier or a link, but the setup of a USB converter takes some milliseconds. A Bluetooth link is
-    /// established in the background; if this fails, reading fails.
+    /// Does not wait for a carrier or a link, but the setup of a USB converter takes some milliseconds. A Bluetooth
+    /// link is established in the background; if this fails, reading fails.
     ///
     /// # Errors
     ///

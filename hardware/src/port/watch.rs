@@ -28,8 +28,8 @@ pub const SCAN_INTERVAL: Duration = Duration::from_secs(1);
 /// }
 /// ```
 ///
-/// An open port that is unplugged is noticed immediately, because reading fails. A watch is needed for ports that are not
-/// open, and for new ports.
+/// An open port that is unplugged is noticed immediately, because reading fails. A watch is needed for ports that are
+/// not open, and for new ports.
 #[derive(Clone, Debug, Default)]
 pub struct PortWatch {
     present: BTreeMap<PathBuf, Candidate>,
@@ -40,7 +40,8 @@ pub struct PortWatch {
 pub enum PortChange {
     /// The port was not in the previous listing.
     Added(Candidate),
-    /// The port is no longer listed. A device that is replugged between two listings gives both changes, this one first.
+    /// The port is no longer listed. A device that is replugged between two listings gives both changes, this one
+    /// first.
     Removed(Candidate),
 }
 
@@ -51,7 +52,8 @@ impl PortWatch {
         Self::default()
     }
 
-    /// Returns the changes since the last listing: first the removed ports, then the added ones, each ordered by device path.
+    /// Returns the changes since the last listing: first the removed ports, then the added ones, each ordered by device
+    /// path.
     pub fn handle_listing(&mut self, candidates: Vec<Candidate>) -> Vec<PortChange> {
         let listed = candidates
             .into_iter()

@@ -23,11 +23,11 @@ impl Folder {
         &self.path
     }
 
-    /// Opens the capture of a port and day, new or continued. A file with `max_size` bytes or more is not continued. Errors
-    /// come with their path.
+    /// Opens the capture of a port and day, new or continued. A file with `max_size` bytes or more is not continued.
+    /// Errors come with their path.
     ///
-    /// The folder is not synced for a new file: a file system on which syncing a file does not also store its name would
-    /// not be reliable anyway.
+    /// The folder is not synced for a new file: a file system on which syncing a file does not also store its name
+    /// would not be reliable anyway.
     pub(super) fn open(
         &self,
         day: &str,
@@ -94,8 +94,8 @@ impl Folder {
             .filter(|(_, metadata)| metadata.is_file())
     }
 
-    /// Removes the oldest captures, except the `written` files, until the total size is at most `budget` bytes. Returns the
-    /// total size.
+    /// Removes the oldest captures, except the `written` files, until the total size is at most `budget` bytes. Returns
+    /// the total size.
     ///
     /// Files that cannot be removed are kept and counted; the next call tries again.
     pub(super) fn keep_to_budget(&self, budget: u64, written: &HashSet<&Path>) -> u64 {
@@ -120,8 +120,8 @@ impl Folder {
     }
 }
 
-/// Opens a capture, new or continued. Returns `None` if the file is damaged, is not a capture, is in use, or has at least
-/// `max_size` bytes.
+/// Opens a capture, new or continued. Returns `None` if the file is damaged, is not a capture, is in use, or has at
+/// least `max_size` bytes.
 fn open(day: &str, path: &Path, max_size: u64) -> io::Result<Option<DayFile<File>>> {
     let file = OpenOptions::new()
         .read(true)
@@ -185,8 +185,8 @@ fn file_name(day: &str, port: &str, number: u32) -> String {
     }
 }
 
-/// Returns the key for ordering captures by age: day and number. Within a day, the first files of all ports count as the
-/// oldest.
+/// Returns the key for ordering captures by age: day and number. Within a day, the first files of all ports count as
+/// the oldest.
 fn sort_key(name: &str) -> (String, u32) {
     let (day, rest) = name.split_at_checked(DATE_LENGTH).unwrap_or((name, ""));
     let stem = rest.strip_suffix(EXTENSION).unwrap_or(rest);

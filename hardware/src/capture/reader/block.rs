@@ -50,7 +50,8 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    // pcap_parser's own decoding of these options does not support binary resolutions and assumes a little-endian offset.
+    // pcap_parser's own decoding of these options does not support binary resolutions and assumes a little-endian
+    // offset.
     pub(super) fn of(description: &InterfaceDescriptionBlock<'_>, byte_order: ByteOrder) -> Self {
         let resolution = option(&description.options, IF_TSRESOL).and_then(|value| value.first().copied());
         let resolution = resolution.unwrap_or(MICROSECONDS);
@@ -112,7 +113,8 @@ fn marker(comment: &[u8]) -> Option<Content> {
     })
 }
 
-/// Parses a time such as "+3600.000000 s". Returns microseconds, or `None` if the format is wrong or the number too large.
+/// Parses a time such as "+3600.000000 s". Returns microseconds, or `None` if the format is wrong or the number too
+/// large.
 fn micros(text: &str) -> Option<i64> {
     let text = text.strip_suffix(" s")?;
     let (digits, negative) = match text.strip_prefix('-') {
