@@ -1,5 +1,3 @@
-//! Observations of boards.
-
 use kiebitz_protocol::{BatteryStatus, ClockTimes, Dump, Element, FieldUpdate};
 
 use crate::time::Timestamp;

@@ -1,5 +1,3 @@
-//! Timestamps.
-
 use core::ops::Add;
 use core::time::Duration;
 

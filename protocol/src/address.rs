@@ -1,5 +1,3 @@
-//! The address of a board on a bus.
-
 use core::fmt;
 
 use crate::septets;

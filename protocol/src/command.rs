@@ -1,5 +1,3 @@
-//! Commands from a host to a board in single-board mode.
-
 mod error;
 
 use alloc::vec::Vec;

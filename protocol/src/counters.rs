@@ -1,5 +1,3 @@
-//! Counters of decoded and dropped data.
-
 use crate::rejected::{Rejected, RejectedKind};
 
 /// Numbers of messages and bytes that a decoder has decoded or dropped since its creation.

@@ -1,5 +1,3 @@
-//! The contents of a board's fields.
-
 use crate::field::Field;
 use crate::piece::Piece;
 

@@ -1,5 +1,3 @@
-//! The fields of a board.
-
 /// A field of the board, identified by its wire number, 0 to 63.
 ///
 /// Fields are numbered row by row: with the connector on White's left, 0 is a8, 1 is b8 and 63 is h1. The

@@ -1,5 +1,3 @@
-//! Framing: the division of a stream of bytes into units.
-
 use crate::counters::Counted;
 use crate::rejected::Rejected;
 

@@ -1,5 +1,3 @@
-//! Messages from a board in single-board mode.
-
 mod battery;
 mod error;
 mod field_update;

@@ -1,5 +1,3 @@
-//! Pieces, result tokens and their wire codes.
-
 /// A piece or result token that the board can identify, in wire order.
 ///
 /// The discriminant is the code on the wire. Code 0 means an empty field and is not a piece. The enum is

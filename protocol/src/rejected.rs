@@ -1,5 +1,3 @@
-//! Bytes dropped by a decoder.
-
 /// A number of dropped bytes and the reason.
 ///
 /// `E` is the error type of the units that the decoder finds, for example [`MessageError`](crate::MessageError).

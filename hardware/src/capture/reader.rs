@@ -1,5 +1,3 @@
-//! Reading captures.
-
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
 use pcap_parser::{

@@ -1,5 +1,3 @@
-//! Writing captures.
-
 use std::io::{self, Write};
 
 use pcap_parser::{BOM_MAGIC, EPB_MAGIC, IDB_MAGIC, SHB_MAGIC};

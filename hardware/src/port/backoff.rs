@@ -1,5 +1,3 @@
-//! Retry times of a port.
-
 use core::time::Duration;
 
 use crate::time::Timestamp;

@@ -1,5 +1,3 @@
-//! Errors of ports.
-
 use std::io;
 use std::path::{Path, PathBuf};
 

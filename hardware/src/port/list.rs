@@ -1,5 +1,3 @@
-//! The list of the system's ports.
-
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;

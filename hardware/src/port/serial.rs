@@ -1,5 +1,3 @@
-//! Open serial ports.
-
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use std::io;

@@ -1,5 +1,3 @@
-//! Local days.
-
 use jiff::tz::TimeZone;
 
 use crate::time::Timestamp;

@@ -1,5 +1,3 @@
-//! Tests of recording to a temporary folder.
-
 use std::fs;
 use std::path::Path;
 

@@ -1,5 +1,3 @@
-//! The answers of a board on a bus.
-
 use alloc::vec::Vec;
 
 use super::checksum;

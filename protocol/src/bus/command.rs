@@ -1,5 +1,3 @@
-//! Commands from a host to a board on a bus.
-
 use alloc::vec::Vec;
 
 use super::checksum;

@@ -1,5 +1,3 @@
-//! The BWTIME form for a missing clock.
-
 use super::data::Data;
 
 /// The report that no clock is connected (BWTIME, bit 5 of its last byte).

@@ -1,5 +1,3 @@
-//! The acknowledgement form of BWTIME.
-
 use super::data::Data;
 
 /// An acknowledgement of a clock message, or an unsolicited report (BWTIME, acknowledgement form).

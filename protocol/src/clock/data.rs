@@ -1,5 +1,3 @@
-//! The seven data bytes of BWTIME.
-
 /// The data of a BWTIME message or of the clock answer on the bus, each byte below 0x80.
 ///
 /// | byte | times | acknowledgement |

@@ -1,5 +1,3 @@
-//! The three forms of BWTIME.
-
 use super::absent::ClockAbsent;
 use super::ack::ClockAck;
 use super::data::Data;

@@ -1,5 +1,3 @@
-//! The times of both sides of the clock.
-
 use super::data::Data;
 use crate::bcd;
 

@@ -1,5 +1,3 @@
-//! Contents of the clock's display: segments, icons and text.
-
 /// Single segments of the display `1A:BC 1D:EF`; A to F are seven-segment digits.
 ///
 /// Bits of a digit: 0 top segment, 1 top right, 2 bottom right, 3 bottom, 4 bottom left, 5 top left, 6 centre.

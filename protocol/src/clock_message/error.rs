@@ -1,5 +1,3 @@
-//! Errors of clock messages.
-
 /// Why the payload of command 0x2b is not a clock message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]

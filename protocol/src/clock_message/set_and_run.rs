@@ -1,5 +1,3 @@
-//! The clock message that sets the times.
-
 use super::error::ClockMessageError;
 
 /// Times for both sides, and the sides that run.

@@ -1,5 +1,3 @@
-//! Errors of commands.
-
 use crate::clock_message::ClockMessageError;
 use crate::counters::{Counted, Counters};
 

@@ -1,5 +1,3 @@
-//! The generic decoder behind all four decoder types.
-
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 

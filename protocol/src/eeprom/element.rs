@@ -1,5 +1,3 @@
-//! Entries of the board's memory.
-
 use alloc::vec::Vec;
 
 use crate::bcd;

@@ -1,5 +1,3 @@
-//! Decoding of the board's memory.
-
 use core::iter::FusedIterator;
 
 use super::element::{Element, LEFT, QUICK};

@@ -1,5 +1,3 @@
-//! The battery of a Bluetooth board.
-
 use core::time::Duration;
 
 use super::error::MessageError;

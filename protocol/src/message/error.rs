@@ -1,5 +1,3 @@
-//! Errors of messages.
-
 use crate::clock::ClockTimeError;
 use crate::counters::{Counted, Counters};
 

@@ -1,5 +1,3 @@
-//! Updates of single fields.
-
 use crate::dump::{self, Contents};
 use crate::field::Field;
 use crate::piece::Piece;

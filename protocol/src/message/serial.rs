@@ -1,5 +1,3 @@
-//! Serial numbers.
-
 use core::fmt;
 
 use super::error::MessageError;

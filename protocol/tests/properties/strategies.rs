@@ -1,5 +1,3 @@
-//! Strategies for all values of the wire protocol.
-
 use kiebitz_protocol::*;
 use proptest::array::{uniform6, uniform9};
 use proptest::collection::vec;

@@ -1,5 +1,3 @@
-//! Tests of ports on pseudo-terminals.
-
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};

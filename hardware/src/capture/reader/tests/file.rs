@@ -1,5 +1,3 @@
-//! Captures assembled block by block.
-
 use super::*;
 
 /// Builder for captures that `CaptureWriter` does not write.
