@@ -6,9 +6,9 @@
 //!
 //! On one core of a shared 2-core x86-64 machine, 1,234 plies, 5,800 chunks and 3,700 events per second take 5.9 % of a
 //! core, including 0.3 % for polling deadlines and writes. Latency from a chunk to its events, including deadlines that
-//! are due: median 5 µs, 99th percentile 29 µs, 99.9th percentile 69 µs, maximum 7 ms. During builds on both cores: 23
-//! % of a core, 99th percentile 39 µs. After 80 s of play the process, with all boards, players and memories, has 215
-//! MiB resident.
+//! are due: median 5 µs, 99th percentile 29 µs, 99.9th percentile 69 µs, maximum 7 ms. During builds on both cores,
+//! 23 % of a core and 39 µs at the 99th percentile. After 80 s of play the process, with all boards, players and their
+//! memories, has 215 MiB resident.
 
 #![expect(clippy::expect_used, reason = "a benchmark of what it made itself may stop")]
 

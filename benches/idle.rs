@@ -7,8 +7,8 @@
 //! | | processor time in 10 minutes | of a core | resident |
 //! | --- | --- | --- | --- |
 //! | idle board | 0.28 s | 0.05 % | 15.4 MB |
-//! | port not there | 0.13 s | 0.02 % | 14.8 MB |
-//! | cable out | 0.15 s | 0.03 % | 15.2 MB |
+//! | missing port | 0.13 s | 0.02 % | 14.8 MB |
+//! | unplugged port | 0.15 s | 0.03 % | 15.2 MB |
 //!
 //! The program itself and its libraries take 13 MB of the resident memory. A single board in bus mode is polled
 //! continuously: with games played on it 2.2 s, 0.4 % of a core.

@@ -117,7 +117,7 @@ impl<M: Machine> Port<'_, M> {
         self.machine.handle_closed(self.now, reason);
     }
 
-    /// Advances the time and handles all deadlines up to its end.
+    /// Advances the time by `duration`, and handles all deadlines in between.
     fn pass(&mut self, duration: Duration) {
         let until = self.now + duration;
         let mut turns = 0;

@@ -17,8 +17,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Returns the first process that has the device open, or `None` if there is none that this process may inspect:
-    /// only processes of the same user, or all processes for root.
+    /// Returns the process with the lowest id that has the device open, or `None` if this process sees none. It sees
+    /// processes of the same user; as root, all processes.
     pub(super) fn holding(device: &Path) -> Option<Self> {
         let mut processes: Vec<u32> = fs::read_dir("/proc")
             .ok()?
