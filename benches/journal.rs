@@ -1,11 +1,11 @@
-//! What keeping events costs: `cargo bench --bench journal`. The journal is made in the directory for temporary files:
-//! `TMPDIR=/var/lib/kiebitz cargo bench --bench journal` measures another disk.
+//! Cost of storing events: `cargo bench --bench journal`. The journal is created in the directory for temporary files,
+//! so `TMPDIR=/var/lib/kiebitz cargo bench --bench journal` measures another disk.
 //!
-//! On a shared 2-core x86-64 machine with a virtual disk, not optimised: a commit with one event takes 0.3 ms while the
-//! disk is idle and 2 to 8 ms while others write, one with 1000 events 20 to 55 ms. So an event costs 5 ms alone and
-//! 0.05 ms in company. An acknowledgement takes 0.04 ms. With 204,500 events of 369 bytes (a year of a busy club)
-//! opening takes 0.5 ms, the last number 0.06 ms, the last game and what is unsent 0.3 ms each; to forget them all 0.6 to
-//! 1.7 s.
+//! On a shared 2-core x86-64 machine with a virtual disk, not optimised: a commit with one event takes 0.3 ms on an
+//! idle disk and 2 to 8 ms on a busy one, a commit with 1000 events 20 to 55 ms. An event therefore costs about 5 ms in
+//! a commit of its own and 0.05 ms in a large commit. An acknowledgement takes 0.04 ms. With 204,500 events of 369
+//! bytes (a year at a busy club), opening takes 0.5 ms, reading the last seq 0.06 ms, reading the last game and reading
+//! the unsent events 0.3 ms each, and deleting all events 0.6 to 1.7 s.
 
 #![expect(clippy::expect_used, reason = "a benchmark of bundled data may stop")]
 
@@ -17,7 +17,7 @@ use kiebitz::replay::Replay;
 use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 
-/// The journal has this many events when the questions are asked: a year of a busy club.
+/// Number of events in the journal when the queries are measured: a year at a busy club.
 const YEAR: usize = 200_000;
 
 #[expect(clippy::print_stdout, reason = "a benchmark reports")]
@@ -78,7 +78,7 @@ fn main() {
     println!("forgetting all of it: {forgotten:?}");
 }
 
-/// The events of a game, again and again, on eight boards in turn.
+/// An endless source of events: a recorded game, repeated on eight boards in turn.
 struct Source<'g> {
     game: &'g [Event],
     count: usize,
@@ -116,7 +116,7 @@ fn recorded() -> Vec<Event> {
                 .step()
                 .expect("a whole capture")
                 .into_iter()
-                .map(|said| said.event),
+                .map(|step| step.event),
         );
     }
     events

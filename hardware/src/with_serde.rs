@@ -1,6 +1,6 @@
-//! Serialization of what serde has no form for; all other types derive it.
+//! Serialization of types that serde does not support. All other types derive it.
 
-/// A dump as a list of what stands on its 64 fields, in wire order.
+/// Serializes a dump as a list with the contents of its 64 fields, in wire order.
 pub(crate) mod dump {
     use kiebitz_protocol::{Contents, Dump, Field};
     use serde::de::{Deserialize, Deserializer, Error};
@@ -26,7 +26,7 @@ mod tests {
     use crate::capture::{Content, Direction, Interface, LineMode, Packet};
     use crate::{Identity, Observation, Observed, Place, Timestamp};
 
-    /// Writes a value, compares it, and reads it back.
+    /// Asserts that a value serializes to `json` and deserializes from it.
     fn reads_back<T: Serialize + for<'de> Deserialize<'de> + PartialEq + core::fmt::Debug>(
         value: &T,
         json: &str,
@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn values_read_back_as_they_were_written() {
+    fn values_round_trip() {
         let at = Timestamp::from_micros(1_789_000_000_000_000);
         let update = FieldUpdate::new(Field::new(36).unwrap(), Some(Piece::WhitePawn));
         reads_back(
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dump_is_a_list_of_64_fields() {
+    fn a_dump_is_serialized_as_a_list_of_64_fields() {
         let board = |dump| Observation::Board {
             dump,
             not_before: Timestamp::from_micros(0),

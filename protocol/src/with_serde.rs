@@ -1,6 +1,7 @@
-//! Serialization of the values whose bytes have to be checked; all others derive it.
+//! Serialization of the types with invariants. All other types derive it.
 //!
-//! Numbers and texts are written as such, what the clock sends as its seven data bytes.
+//! Fields and addresses are serialized as numbers, serial numbers as strings, clock reports and clock texts as
+//! their bytes on the wire.
 
 use alloc::string::String;
 
@@ -13,7 +14,7 @@ use crate::clock_message::ClockText;
 use crate::field::Field;
 use crate::message::Serial;
 
-/// Writes a value as another type and reads it back if that is possible.
+/// Implements serde for a type by conversion to another type, and a checked conversion back.
 macro_rules! as_checked {
     ($value:ty as $form:ty, $write:expr, $read:expr, $refusal:literal) => {
         impl Serialize for $value {
@@ -74,7 +75,7 @@ impl<'de, const N: usize> Deserialize<'de> for Serial<N> {
     }
 }
 
-/// Returns the bytes if all are below 0x80, as on the wire.
+/// Returns the bytes, or `None` if one of them has bit 7 set and so cannot be data on the wire.
 fn low<const N: usize>(bytes: [u8; N]) -> Option<[u8; N]> {
     bytes.iter().all(|byte| *byte < 0x80).then_some(bytes)
 }
@@ -90,14 +91,14 @@ mod tests {
         SetAndRun,
     };
 
-    /// Writes a value, compares it, and reads it back.
+    /// Asserts that a value serializes to `json` and deserializes from it.
     fn reads_back<T: Serialize + for<'de> Deserialize<'de> + PartialEq + Debug>(value: T, json: &str) {
         assert_eq!(serde_json::to_string(&value).unwrap(), json);
         assert_eq!(serde_json::from_str::<T>(json).unwrap(), value);
     }
 
     #[test]
-    fn values_read_back_as_they_were_written() {
+    fn values_round_trip() {
         let field = Field::new(36).unwrap();
         reads_back(field, "36");
         reads_back(
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_of_an_older_version_lack_some() {
+    fn missing_counters_default_to_zero() {
         let counters: Counters = serde_json::from_str(r#"{"messages":3}"#).unwrap();
         assert_eq!(
             counters,

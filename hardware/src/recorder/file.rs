@@ -1,4 +1,4 @@
-//! The capture of one port and day.
+//! Capture files of one port and day.
 
 use core::cell::Cell;
 use std::fs::File;
@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use crate::capture::{CaptureWriter, Content, Interface, LineMode};
 use crate::time::Timestamp;
 
-/// What a capture is written to: a file, which can be cut.
+/// Output of a capture that can be truncated.
 pub(super) trait Storage: Write {
-    /// Cuts it to this length in bytes.
+    /// Truncates the output to this length in bytes.
     fn cut(&self, length: u64) -> io::Result<()>;
 }
 
@@ -23,20 +23,20 @@ impl Storage for File {
 /// A capture that is being written.
 #[derive(Debug)]
 pub(super) struct DayFile<F> {
-    /// The date.
+    /// Date, for example `2026-11-21`.
     pub(super) day: String,
     pub(super) path: PathBuf,
-    /// Whether something was written since it was last synchronized.
+    /// Whether the file has unsynced data.
     pub(super) changed: bool,
     writer: CaptureWriter<Measured<F>>,
-    /// The interfaces of a single board, of a bus, and of a line that is probed, once there are any.
+    /// Interfaces for single-board mode, bus mode and a probe. `None` until the first entry in that mode.
     interfaces: [Option<usize>; 3],
-    /// Length of the file up to its last whole block, in bytes.
+    /// Length of the file up to its last complete block, in bytes.
     whole: u64,
 }
 
 impl<F: Storage> DayFile<F> {
-    /// Begins a section at the end of a file of this length in bytes. What is written to `file` goes to its end.
+    /// Starts a section at the end of a file of this length in bytes. `file` must be open for appending.
     pub(super) fn begin(day: &str, path: PathBuf, file: F, length: u64) -> io::Result<Self> {
         let writer = CaptureWriter::new(Measured {
             file,
@@ -52,7 +52,7 @@ impl<F: Storage> DayFile<F> {
         })
     }
 
-    /// Writes what happened on a port. After an error, [`mend`](Self::mend) it before anything else is written.
+    /// Writes an entry of a port. After an error, call [`mend`](Self::mend) before the next write.
     pub(super) fn write(
         &mut self,
         port: &str,
@@ -68,16 +68,16 @@ impl<F: Storage> DayFile<F> {
             Content::Closed { reason } => writer.write_closed(at, interface, reason)?,
             Content::ClockSet { micros } => writer.write_clock_set(at, interface, *micros)?,
         }
-        self.block_is_whole();
+        self.mark_block_complete();
         Ok(())
     }
 
-    /// Its length in bytes.
+    /// Returns the length in bytes, without a partially written block.
     pub(super) fn length(&self) -> u64 {
         self.whole
     }
 
-    /// Cuts off the block of which a part was written.
+    /// Removes a partially written block.
     pub(super) fn mend(&mut self) -> io::Result<()> {
         let output = self.writer.get_ref();
         if output.length.get() != self.whole {
@@ -98,31 +98,31 @@ impl<F: Storage> DayFile<F> {
         }
         let name = port.to_owned();
         let interface = self.writer.add_interface(&Interface { name, mode })?;
-        self.block_is_whole();
+        self.mark_block_complete();
         self.interfaces[slot] = Some(interface);
         Ok(interface)
     }
 
-    fn block_is_whole(&mut self) {
+    fn mark_block_complete(&mut self) {
         self.whole = self.writer.get_ref().length.get();
         self.changed = true;
     }
 }
 
 impl DayFile<File> {
-    /// Has the disk store what was written.
+    /// Syncs the file to the disk.
     pub(super) fn sync(&self) -> io::Result<()> {
         self.writer.get_ref().file.sync_data()
     }
 
-    /// Has the disk store everything on the file system of this file.
+    /// Syncs the whole file system of this file to the disk.
     #[cfg(target_os = "linux")]
     pub(super) fn sync_file_system(&self) -> io::Result<()> {
         Ok(rustix::fs::syncfs(&self.writer.get_ref().file)?)
     }
 }
 
-/// An output that knows how long it is, whole blocks or not.
+/// An output that counts its length, including partially written blocks.
 #[derive(Debug)]
 struct Measured<F> {
     file: F,
@@ -151,7 +151,7 @@ mod tests {
 
     const AT: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-    /// A disk with room for this many bytes; it takes what still fits, as real ones do.
+    /// A disk with limited space. Like a real disk it stores the bytes that still fit.
     #[derive(Clone)]
     struct Disk {
         bytes: Rc<RefCell<Vec<u8>>>,
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// The chunks of a capture, which must be whole.
+    /// Returns the entries of a capture, which must not be truncated.
     fn chunks(disk: &Disk) -> Vec<Content> {
         let bytes = disk.bytes.borrow().clone();
         let mut reader = CaptureReader::new(bytes.as_slice()).unwrap();
@@ -207,8 +207,8 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_did_not_fit_is_cut_off_wherever_it_broke() {
-        // The header, the interface, one chunk and a part of another.
+    fn a_partially_written_block_is_removed() {
+        // Section header, interface, one chunk, and a part of another.
         let whole = 28 + 40 + 52;
         for room in whole..whole + 52 {
             let disk = Disk::with_room(room);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interface_that_did_not_fit_is_described_later() {
+    fn a_partially_written_interface_is_written_again() {
         let disk = Disk::with_room(28 + 40 + 17);
         let mut file = DayFile::begin("2026-11-21", "x".into(), disk.clone(), 0).unwrap();
         let error = file.write("port", LineMode::Single, AT, &chunk(1)).unwrap_err();
@@ -240,8 +240,8 @@ mod tests {
         let mut reader = CaptureReader::new(bytes.as_slice()).unwrap();
         let interfaces: Vec<_> = reader.by_ref().map(|packet| packet.unwrap().interface).collect();
         let modes: Vec<_> = reader.interfaces().iter().map(|port| port.mode).collect();
-        let of_packets: Vec<_> = interfaces.iter().map(|index| modes[*index]).collect();
-        assert_eq!(of_packets, [LineMode::Bus, LineMode::Single, LineMode::Bus]);
+        let packet_modes: Vec<_> = interfaces.iter().map(|index| modes[*index]).collect();
+        assert_eq!(packet_modes, [LineMode::Bus, LineMode::Single, LineMode::Bus]);
         assert_eq!(modes.len(), 2);
     }
 }
