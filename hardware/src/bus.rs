@@ -223,7 +223,7 @@ impl BusLine {
         self.listener.boards().next().is_some()
     }
 
-    /// Reports that the port was opened.
+    /// Prepares the line for a newly opened port.
     pub fn handle_opened(&mut self, now: Timestamp) {
         self.listener.handle_opened();
         self.open_since = Some(now);
@@ -234,7 +234,7 @@ impl BusLine {
         }
     }
 
-    /// Reports that the port was closed, and with it all boards.
+    /// Marks the port and all its boards as gone, for this reason.
     pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
         self.listener.handle_closed(now, reason);
         self.open_since = None;
@@ -251,8 +251,8 @@ impl BusLine {
         self.listener.handle_sent(now, bytes);
     }
 
-    /// Reports that the time given by [`poll_deadline`](Self::poll_deadline) has come. Then call
-    /// [`poll_transmit`](Self::poll_transmit) and [`poll_close`](Self::poll_close).
+    /// Checks whether the port must be closed. Call at the time given by [`poll_deadline`](Self::poll_deadline), and then
+    /// call [`poll_transmit`](Self::poll_transmit) and [`poll_close`](Self::poll_close).
     pub fn handle_deadline(&mut self, now: Timestamp) {
         let Some(opened) = self.open_since.filter(|_| self.poller.is_some()) else {
             return;

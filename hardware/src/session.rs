@@ -109,7 +109,7 @@ impl Session {
         self.listener.counters()
     }
 
-    /// Reports that the port was opened.
+    /// Prepares the session for a newly opened port.
     pub fn handle_opened(&mut self, now: Timestamp) {
         self.listener.handle_opened(now);
         if let Some(writer) = &mut self.writer {
@@ -117,7 +117,7 @@ impl Session {
         }
     }
 
-    /// Reports that the port was closed.
+    /// Marks the port as gone, for this reason.
     pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
         self.listener.handle_closed(now, reason);
         if let Some(writer) = &mut self.writer {

@@ -40,7 +40,6 @@ mod workbench {
     pub mod soak;
 }
 
-/// Returns the root folder of the project.
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }

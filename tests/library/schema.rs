@@ -219,7 +219,6 @@ fn every_type_and_every_reason_published_is_documented() {
     }
 }
 
-/// Returns the event types of the schema.
 fn types() -> BTreeSet<String> {
     let types = SCHEMA["properties"]["type"]["enum"]
         .as_array()

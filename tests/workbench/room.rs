@@ -31,7 +31,6 @@ pub struct Room {
     now: Timestamp,
     names: Names,
     journal: Journal,
-    /// All bytes of the line.
     capture: CaptureWriter<Vec<u8>>,
     seen: usize,
     white_moves: bool,
@@ -75,7 +74,6 @@ impl Room {
         room
     }
 
-    /// Lets time pass.
     pub fn pass(&mut self, lasting: Duration) {
         let end = self.now + lasting;
         while self.now < end {
@@ -148,7 +146,6 @@ impl Room {
         }
     }
 
-    /// Returns the contents of a square.
     pub fn contents(&self, square: &str) -> Contents {
         self.board.contents(field(square))
     }
@@ -159,13 +156,11 @@ impl Room {
         self.pass(HAND);
     }
 
-    /// Pulls out the clock's cable.
     pub fn unplugs_clock(&mut self) {
         self.board.plug_clock(self.now, None);
         self.pass(HAND);
     }
 
-    /// Sets up all pieces.
     pub fn set_up(&mut self, placement: &str) {
         let pieces = plies::dump(&placement.parse().unwrap());
         for (field, piece) in Field::all().zip(pieces) {
@@ -233,7 +228,6 @@ impl Room {
         events.collect::<Result<_, _>>().unwrap()
     }
 
-    /// Returns the last game.
     pub fn game(&self) -> GameRecord {
         self.journal
             .all_of("live", "b")
@@ -243,7 +237,6 @@ impl Room {
             .record
     }
 
-    /// Returns the moves of the last game.
     pub fn moves(&self) -> Vec<String> {
         let moves = self.game().moves;
         moves

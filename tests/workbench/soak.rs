@@ -14,7 +14,6 @@ use known::{Difference, Power};
 use verdict::Wrong;
 use world::{Outcome, Round};
 
-/// The faults of a full round.
 pub const ALL: Plan = Plan {
     unplugs: 200,
     restarts: 50,

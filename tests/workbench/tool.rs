@@ -148,7 +148,6 @@ impl From<Games> for Taste {
     }
 }
 
-/// Returns the given kind of games, or all kinds.
 fn tastes(games: Option<Games>) -> Vec<Taste> {
     games.map_or_else(|| vec![Taste::Any, Taste::Special], |games| vec![games.into()])
 }

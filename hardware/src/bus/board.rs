@@ -26,13 +26,12 @@ pub(super) struct BusBoard {
     /// Whether to request a repeat because the board or the port was away: the last answer may have been lost
     /// unrecorded.
     pub(super) recall_due: bool,
-    /// When the board was last lost. It has not been queried since.
+    /// When the board was last lost. It has not been queried for changes since.
     pub(super) left_at: Timestamp,
     /// Last reported changes, as encoded on the wire. `None` if unknown.
     pub(super) last_changes: Option<Vec<u8>>,
     /// Time up to which all changes have been reported.
     pub(super) reported_until: Timestamp,
-    /// Last clock report.
     pub(super) clock: Option<ClockReport>,
     pub(super) clock_at: Option<Timestamp>,
     pub(super) board_at: Option<Timestamp>,

@@ -44,7 +44,6 @@ pub(super) struct Question {
     pub(super) complete: bool,
 }
 
-/// Outcome of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Answered,
@@ -412,9 +411,9 @@ const fn asks_new_changes(kind: BusCommandKind) -> bool {
     matches!(kind, BusCommandKind::Changes | BusCommandKind::ChangesClockBoard)
 }
 
-/// Queries without a valid answer after which a board counts as absent ...
+/// Consecutive queries without a valid answer after which a board counts as absent, if [`LEAVING_TIME`] has passed too.
 const LEAVING_FAILURES: u32 = 5;
-/// ... if its last valid answer is at least this old. A reset takes some seconds.
+/// Minimum age of the last valid answer of a board that counts as absent. A reset takes some seconds.
 const LEAVING_TIME: Duration = Duration::from_secs(5);
 const NO_ANSWER: &str = "the board does not answer on the bus";
 const UNREADABLE: &str = "the board's answers on the bus cannot be read";

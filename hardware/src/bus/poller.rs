@@ -32,7 +32,7 @@ pub(super) struct Poller {
 
 #[derive(Debug)]
 enum PollerPhase {
-    /// Only broadcast pings and queries that silence boards are sent.
+    /// The search for boards: only broadcast pings and queries that prepare for them are sent.
     Search(Search),
     /// Boards are queried in turn.
     Round(Round),
@@ -44,7 +44,6 @@ struct Search {
     to_greet: VecDeque<BusAddress>,
     /// The board that is being silenced, and the number of queries sent to it.
     greeted: Option<(BusAddress, u32)>,
-    /// Whether the broadcast ping has been sent.
     pinged: bool,
     pings: u32,
 }

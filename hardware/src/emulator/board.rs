@@ -52,7 +52,6 @@ pub struct EmulatedBoard {
     silent_until: Option<Timestamp>,
     scan: Scan,
     memory: Memory,
-    /// When the current write to the memory ends.
     writing_until: Timestamp,
     line: Wire,
     input: Input,

@@ -73,7 +73,6 @@ pub struct EmulatedBus {
     random: fastrand::Rng,
 }
 
-/// A board on the line.
 #[derive(Debug)]
 struct Attached {
     board: EmulatedBoard,
@@ -89,7 +88,6 @@ impl Attached {
     }
 }
 
-/// A byte on the line.
 #[derive(Debug, Clone, Copy)]
 struct Passing {
     /// When the whole byte has passed.
@@ -111,7 +109,7 @@ impl Passing {
     }
 }
 
-/// Why a board could not be attached. Returns the board.
+/// Why a board could not be attached, with the board.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {

@@ -8,7 +8,6 @@ use crate::time::Timestamp;
 /// Bytes in transit from a board to the host.
 #[derive(Debug, Clone)]
 pub(super) struct Wire {
-    /// Duration of one byte.
     byte: Duration,
     /// The converter delivers bytes at multiples of this time. Zero delivers each byte as it comes.
     latency: Duration,
@@ -48,7 +47,6 @@ impl Wire {
         }
     }
 
-    /// Returns when the last queued byte will have passed.
     pub(super) fn free_at(&self) -> Timestamp {
         self.free_at
     }
@@ -70,7 +68,6 @@ impl Wire {
         self.bytes.pop_front()
     }
 
-    /// Returns when the next bytes can be read.
     pub(super) fn next_at(&self) -> Option<Timestamp> {
         self.bytes.front().map(|(at, _)| handed_over(*at, self.latency))
     }

@@ -13,7 +13,6 @@ pub(super) struct Memory {
     ring: VecDeque<u8>,
     /// The last element of the ring, if it is a piece change.
     last: Option<LastChange>,
-    /// When a square last changed.
     changed_at: Option<Timestamp>,
     /// Whether more than two pieces have left the start position since it was recorded.
     left_start: bool,

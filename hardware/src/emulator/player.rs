@@ -48,7 +48,7 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone)]
 pub struct Player {
     board: EmulatedBoard,
-    /// While the cable is out, a copy of the board without power, which goes on if the cable feeds the board.
+    /// While the cable is out, a copy of the board without power, which takes over if the cable feeds the board.
     unfed: Option<Box<EmulatedBoard>>,
     /// The clock, while its cable is out.
     unplugged_clock: Option<EmulatedClock>,

@@ -18,7 +18,6 @@ pub(super) struct Scan {
     /// When the first square was first sampled.
     began: Timestamp,
     period: Duration,
-    /// Samples taken since then.
     samples: u64,
 }
 

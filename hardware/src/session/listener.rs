@@ -26,7 +26,6 @@ impl SessionListener {
         self.decoder.counters()
     }
 
-    /// Returns whether a message has begun and is not complete.
     pub(super) fn mid_message(&self) -> bool {
         self.decoder.pending() > 0
     }

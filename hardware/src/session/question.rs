@@ -13,8 +13,8 @@ pub(super) const MAX_ANSWER_TIME: Duration = Duration::from_secs(12);
 ///
 /// There is no reset (0x40) at the start. It would cut off a board that is still reporting a game when the daemon
 /// restarts. It is not needed either, as update-nice mode replaces every other mode. And if a former host left half of
-/// a clock message in the board, that message would swallow the reset. The first query is repeated until the board
-/// answers it instead.
+/// a clock message in the board, that message would swallow the reset. Instead, the first query is repeated until the
+/// board answers it.
 ///
 /// Version and serial numbers come before the dump, as a board counts as connected from its first dump. The mode comes
 /// before the dump, so that no change falls between the two. The memory follows the dump immediately, since the tracker
@@ -69,7 +69,6 @@ pub(super) fn expected(command: &Command) -> Option<Expected> {
     })
 }
 
-/// Whether the message answers the command.
 pub(super) fn answers(message: &Message<'_>, command: &Command) -> bool {
     match message {
         Message::BatteryStatus(_) => matches!(command, Command::SendBatteryStatus),

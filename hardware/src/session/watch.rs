@@ -18,13 +18,12 @@ pub(super) struct Watch {
     noise: bool,
     /// When bytes last came that did not complete a message. An answer may be in transit.
     pub(super) busy_at: Timestamp,
-    /// When a square last changed. `None` if a dump has come since.
+    /// When a square last changed, or the memory came. `None` if a dump has come since.
     changed_at: Option<Timestamp>,
     /// When undecodable bytes last came.
     pub(super) garbage_at: Option<Timestamp>,
     /// First sign since the last dump that bytes or changes were lost.
     disturbed_at: Option<Timestamp>,
-    /// When a dump was last requested.
     pub(super) dump_asked_at: Option<Timestamp>,
     /// Whether the clock runs. `None` without a clock.
     clock_runs: Option<bool>,
@@ -42,7 +41,6 @@ pub(super) struct Watch {
     unreported: Vec<(Field, Contents)>,
     /// When reports were first noticed to be lost. `None` if none are missing.
     missed_at: Option<Timestamp>,
-    /// When the memory was last requested.
     pub(super) memory_asked_at: Option<Timestamp>,
 }
 

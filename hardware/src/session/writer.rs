@@ -23,11 +23,9 @@ pub(super) struct SessionWriter {
     text_left: Option<Timestamp>,
 }
 
-/// State of an open port.
 #[derive(Debug)]
 struct Open {
     watch: Watch,
-    /// Commands to send, in this order.
     agenda: VecDeque<Command>,
     /// The query that waits for its answer.
     asked: Option<Asked>,
@@ -41,7 +39,6 @@ struct Open {
     collisions: u8,
     /// Remainder of a command that was too long for the board's input buffer.
     rest: Vec<u8>,
-    /// Bytes for the driver to write.
     outbox: Option<Vec<u8>>,
     /// Nothing more is sent before this time.
     free_at: Timestamp,
@@ -372,7 +369,7 @@ impl Open {
 const BETWEEN_COMMANDS: Duration = Duration::from_millis(50);
 /// Consecutive damaged dumps after which another board must be colliding.
 const MAX_COLLISIONS: u8 = 4;
-/// Time around an answer within which garbage may have garbled it.
+/// Time after garbage until the line counts as calm. Garbage closer to an answer may have garbled it.
 const CALM: Duration = Duration::from_secs(1);
 /// Maximum queries for the serial numbers, so that a line that is never calm does not delay its board for good.
 const MAX_NUMBERS_ASKED: u8 = 4;

@@ -37,7 +37,6 @@ pub struct Bus<'h> {
     pub faults: bool,
 }
 
-/// The whole hall.
 pub struct World {
     now: Timestamp,
     bus: EmulatedBus,
@@ -51,12 +50,10 @@ pub struct World {
     garbage: bool,
     /// Whether all bytes from the boards are being lost.
     silent: bool,
-    /// Whether there are any faults.
     faulty: bool,
     chance: Chance,
 }
 
-/// A board and its players.
 pub struct Table {
     sitting: Sitting,
     pub games: Vec<Game>,
@@ -72,7 +69,6 @@ impl Table {
         self.sitting.setting()
     }
 
-    /// Performs the due actions of the players.
     fn play(&mut self, bus: &mut EmulatedBus, address: BusAddress, now: Timestamp) {
         while let Some((at, deed)) = self.sitting.poll_deed(now) {
             let board = bus.board_mut(at, address).expect("nobody unplugs it");
@@ -157,7 +153,6 @@ impl World {
         }
     }
 
-    /// Processes the next due step.
     fn step(&mut self) {
         self.reopen();
         while let Some((line, bytes)) = self.hall.poll_write(self.now) {
@@ -230,7 +225,6 @@ impl World {
         board.expect("nobody unplugs it")
     }
 
-    /// Returns the number of games played.
     pub fn games(&self) -> usize {
         self.tables.values().map(|table| table.games.len()).sum()
     }
@@ -249,7 +243,6 @@ impl World {
         wrong.map(|(address, _)| address.number())
     }
 
-    /// Describes the failures, board by board.
     pub fn failures(&self) -> Vec<String> {
         self.failing().map(|board| self.describe(board)).collect()
     }

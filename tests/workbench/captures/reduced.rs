@@ -23,7 +23,6 @@ const KEYS: [&str; 16] = [
     "orientation",
 ];
 
-/// Formats all events as text.
 pub fn reduced(events: &[Event]) -> String {
     events.iter().map(|event| line(event) + "\n").collect()
 }

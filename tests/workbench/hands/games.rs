@@ -3,7 +3,6 @@
 use kiebitz_hardware::emulator::hand::Chance;
 use shakmaty::{Board, CastlingMode, Chess, Color, FromSetup, Move, Piece, Position, Role, Setup, Square};
 
-/// A legal game from its start position.
 #[derive(Debug, Clone)]
 pub struct Game {
     pub mode: CastlingMode,
@@ -14,7 +13,6 @@ pub struct Game {
 /// The kinds of moves that random play prefers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taste {
-    /// Any legal move.
     Any,
     /// Castling, promotion, en passant, and moves that prepare them.
     Special,

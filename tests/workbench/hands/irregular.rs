@@ -14,7 +14,6 @@ use super::{hall, verdict};
 use acts::{Act, Plan};
 use judge::{Count, Truth};
 
-/// A game with irregularities, from a seed.
 pub struct Case {
     pub play: Play,
     pub truths: Vec<Truth>,

@@ -32,7 +32,6 @@ impl Play {
     }
 }
 
-/// All actions at one board.
 #[derive(Debug, Clone)]
 pub struct Play {
     pub setting: Setting,
@@ -40,7 +39,6 @@ pub struct Play {
     pub first: Dump,
     /// In the order of time.
     pub steps: Vec<Step>,
-    /// When each ply was begun.
     pub begun: Vec<Duration>,
     pub end: Duration,
 }

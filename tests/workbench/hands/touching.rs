@@ -33,7 +33,6 @@ pub struct Truth {
 pub struct Case {
     pub play: Play,
     pub truths: Vec<Truth>,
-    /// When each act began.
     pub acts: Vec<(Duration, Act)>,
     game: Game,
 }

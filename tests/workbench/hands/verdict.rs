@@ -18,7 +18,6 @@ use super::games::Game;
 use super::hall::OPENING;
 use super::play::Play;
 
-/// Returns the events of a capture.
 pub fn events(capture: &[u8]) -> Vec<Event> {
     events_by(&Model::FITTED, capture)
 }

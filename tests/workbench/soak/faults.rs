@@ -8,9 +8,7 @@ use kiebitz_hardware::emulator::hand::{Chance, ms};
 /// The begin or end of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The cable of a board is pulled out.
     Unplug(usize),
-    /// The cable is plugged in again.
     Plug(usize),
     /// Bytes from a board begin to be lost, changed and made up.
     Garbage(usize),
@@ -22,7 +20,6 @@ pub enum Fault {
     Heard(usize),
     /// The daemon is killed, and its memory is lost.
     Stop,
-    /// The daemon is started again.
     Start,
 }
 

@@ -16,7 +16,6 @@ use shakmaty::{EnPassantMode, Position};
 
 use crate::hands::games::{Game, Taste};
 
-/// A ply that was played.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Played {
     /// When the ply was completed.
@@ -35,7 +34,6 @@ pub struct Dealer {
     chance: Chance,
     /// The games, in order.
     pub dealt: Vec<Game>,
-    /// The ending of each of these games.
     endings: Vec<Ending>,
     pace: Pace,
     /// Whether every game that the Laws do not end ends with a shown result.
@@ -45,11 +43,8 @@ pub struct Dealer {
     noted: Truth,
 }
 
-/// Players at a board.
 pub trait Players {
-    /// Returns the true state of play.
     fn truth(&self) -> Truth;
-    /// Deals another game to the players.
     fn add(&mut self, now: Timestamp, script: Script);
 }
 
@@ -73,7 +68,6 @@ impl Players for Sitting {
     }
 }
 
-/// A board with its players, and its line.
 pub struct Table {
     pub player: Player,
     pub dealer: Dealer,
@@ -83,7 +77,6 @@ pub struct Table {
     pub opens_at: Option<Timestamp>,
     pub plugged: bool,
     pub garbage: bool,
-    /// When the player's next action is due.
     pub due: Option<Timestamp>,
 }
 
@@ -137,7 +130,6 @@ impl Dealer {
         (dealer, script)
     }
 
-    /// Returns the settings of the players.
     pub fn settings(&self) -> SittingSettings {
         self.settings.clone()
     }
@@ -309,7 +301,6 @@ fn script(game: &Game, results: bool, chance: &mut Chance) -> Script {
     script
 }
 
-/// Returns the placement of a FEN.
 pub fn placement(fen: &str) -> String {
     fen.split_whitespace().next().unwrap().to_owned()
 }
@@ -320,5 +311,4 @@ pub fn start_placement(game: &Game) -> String {
     placement(&fen)
 }
 
-/// Duration of a round.
 pub const ROUND: Duration = Duration::from_secs(7200);

@@ -11,7 +11,6 @@ use kiebitz_hardware::Timestamp;
 use super::table::{self, Dealer, Played, placement, start_placement};
 use super::world::Outcome;
 
-/// The log of one board, in words.
 pub type Log = Vec<(Timestamp, String)>;
 
 /// A game as published, without retracted moves.
@@ -20,7 +19,6 @@ pub struct Published {
     pub id: String,
     pub start: String,
     pub moves: Vec<(Timestamp, Move)>,
-    /// The final result.
     pub result: Option<GameResult>,
     /// Whether the end is reported not to have been watched.
     pub end_in_doubt: bool,
@@ -62,7 +60,6 @@ pub fn journaled(journal: &Journal, board: &str) -> Vec<Event> {
     events
 }
 
-/// Returns the published games, in order.
 pub fn games(events: &[Event]) -> Vec<Published> {
     let mut games: Vec<Published> = Vec::new();
     for event in events {

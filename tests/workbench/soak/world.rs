@@ -19,7 +19,6 @@ use super::table::{self, Pace, ROUND, Table};
 use super::verdict::Log;
 use crate::hands::hall::OPENING;
 
-/// A round to be played.
 #[derive(Debug, Clone, Copy)]
 pub struct Round {
     pub seed: u64,
@@ -32,7 +31,6 @@ pub struct Round {
     pub logged: Option<usize>,
 }
 
-/// The results of a round.
 pub struct Outcome {
     pub tables: Vec<Table>,
     pub journal: Journal,

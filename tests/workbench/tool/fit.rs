@@ -34,14 +34,12 @@ pub(super) struct Fit {
     search: bool,
 }
 
-/// A game that was acted out.
 enum Sample {
     Legal(Case),
     Irregular(Vec<u8>, irregular::Case),
     Touching(Vec<u8>, touching::Case),
 }
 
-/// The quality of a model.
 #[derive(Debug, Clone, Copy, Default)]
 struct Score {
     /// Games published wrongly.
@@ -141,7 +139,6 @@ impl Fit {
     }
 }
 
-/// Creates games of each kind with these seeds.
 fn samples(Seeds(seeds): &Seeds) -> Vec<Sample> {
     let mut samples = Vec::new();
     for seed in seeds.clone() {

@@ -202,7 +202,6 @@ impl World {
         });
     }
 
-    /// Returns all observations of one board.
     pub(super) fn of(&self, number: u16) -> impl Iterator<Item = &Observed> {
         let wanted = address(number);
         self.observed

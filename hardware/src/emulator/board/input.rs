@@ -25,7 +25,6 @@ pub(super) struct Input {
     bus: BusCommandDecoder,
 }
 
-/// A command taken in.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Heard {
     Single(Command),
@@ -54,7 +53,6 @@ impl Input {
         }
     }
 
-    /// Returns when the next byte arrives.
     pub(super) fn next_arrival(&self) -> Option<Timestamp> {
         self.arriving.front().map(|(at, _)| *at)
     }
@@ -63,7 +61,6 @@ impl Input {
         self.arriving.pop_front().map(|(_, byte)| byte)
     }
 
-    /// Returns when the next waiting byte can be taken in.
     pub(super) fn next_taken(&self) -> Option<Timestamp> {
         (!self.waiting.is_empty()).then_some(self.busy_until)
     }

@@ -200,7 +200,7 @@ impl Temperament {
     /// All temperaments except [`Hurried`](Self::Hurried).
     pub const UNHURRIED: [Self; 4] = [Self::Calm, Self::Drawing, Self::Blitz, Self::Clumsy];
 
-    /// Draws the manner of the next move of a player with this temperament.
+    /// Picks at random the manner of the next move of a player with this temperament.
     pub fn manner(self, chance: &mut Chance) -> Manner {
         let plain = Manner {
             en_passant: chance.pick([EnPassant::PawnFirst, EnPassant::PawnBetween, EnPassant::PawnLast]),
@@ -258,7 +258,7 @@ impl Temperament {
     }
 }
 
-/// Draws whether the clock is pressed. `forgotten` is the probability in percent that it is not.
+/// Picks at random whether the clock is pressed. `forgotten` is the probability in percent that it is not.
 fn press(chance: &mut Chance, forgotten: u32) -> Press {
     if chance.percent(forgotten) {
         Press::Forgotten

@@ -141,5 +141,4 @@ fn scaled_thinking(think: Span, percent: u32) -> Span {
 
 /// Minimum time in which a player sees and answers a move.
 const MIN_REACTION: Duration = Duration::from_millis(350);
-/// Minimum time between two presses.
 const MIN_PRESS_INTERVAL: Duration = Duration::from_millis(150);

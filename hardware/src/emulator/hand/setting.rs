@@ -48,7 +48,7 @@ impl Setting {
         clock_period: CLOCK_POLL,
     };
 
-    /// Draws a random setting. 8 % have no clock.
+    /// Returns a random setting. 8 % have no clock.
     pub fn random(chance: &mut Chance) -> Self {
         Self {
             turned: chance.percent(30),

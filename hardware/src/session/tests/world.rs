@@ -24,7 +24,6 @@ pub(super) struct World {
     on_the_way: VecDeque<(Timestamp, u8)>,
     pub(super) written: Vec<(Timestamp, Vec<u8>)>,
     pub(super) observed: Vec<Observed>,
-    /// When and why the session gave up its port.
     pub(super) given_up: Option<(Timestamp, String)>,
 }
 
@@ -153,7 +152,6 @@ impl World {
         self.observed.clear();
     }
 
-    /// Returns the milliseconds from `from` to `to`.
     pub(super) fn millis(from: Timestamp, to: Timestamp) -> u64 {
         to.saturating_duration_since(from).as_millis() as u64
     }

@@ -19,7 +19,6 @@ struct Scene {
 }
 
 impl Scene {
-    /// Plays the first plies of a game.
     fn after(seed: u64, played: usize, uci: &str) -> Self {
         Self::at(Setting::PLAIN, seed, played, uci)
     }
@@ -61,7 +60,6 @@ impl Scene {
             .put(plies::field(square), Some(plies::piece(piece)));
     }
 
-    /// Plays the rest of the game.
     fn goes_on(mut self) -> Play {
         self.wait(1500);
         for m in core::mem::take(&mut self.rest) {
@@ -242,7 +240,6 @@ pub(super) fn square_flickers() -> Play {
     scene.goes_on()
 }
 
-/// White's time runs out.
 pub(super) fn flag_falls() -> Play {
     let mut setting = Setting::PLAIN;
     setting.time = Duration::from_secs(20);

@@ -18,7 +18,6 @@ const ALL_IS_OVER: u64 = 2 * SHORT_TIME * 1000 + 1_500_000;
 use crate::hands::games::Game;
 use crate::hands::play::{Play, Players};
 
-/// Kinds of irregular acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
     /// An illegal move, corrected before the press.
@@ -33,7 +32,6 @@ pub(super) enum Act {
     Pushed,
     /// A piece is lifted for a while, and another one moved.
     Touched,
-    /// A square flickers.
     Flicker,
     /// A pawn is left on the last rank.
     Unpromoted,

@@ -10,7 +10,6 @@ use shakmaty::Color;
 
 use crate::hands::hall::OPENING;
 
-/// An irregular act that happened.
 #[derive(Debug, Clone)]
 pub struct Truth {
     pub kind: &'static str,

@@ -14,7 +14,6 @@ use crate::hands::play::Players;
 /// Actions of the player's hands at a ply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
-    /// Only the move.
     Plain,
     /// An own piece is lifted and put back, after a while or at once to adjust it.
     Lifted,
