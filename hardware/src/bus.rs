@@ -251,8 +251,8 @@ impl BusLine {
         self.listener.handle_sent(now, bytes);
     }
 
-    /// Checks whether the port must be closed. Call at the time given by [`poll_deadline`](Self::poll_deadline), and then
-    /// call [`poll_transmit`](Self::poll_transmit) and [`poll_close`](Self::poll_close).
+    /// Checks whether the port must be closed. Call at the time given by [`poll_deadline`](Self::poll_deadline), and
+    /// then call [`poll_transmit`](Self::poll_transmit) and [`poll_close`](Self::poll_close).
     pub fn handle_deadline(&mut self, now: Timestamp) {
         let Some(opened) = self.open_since.filter(|_| self.poller.is_some()) else {
             return;

@@ -41,7 +41,7 @@ fn every_capture_gives_its_events() {
 }
 
 /// Each of these games was once published wrongly: captured pieces were pushed to squares where they could have moved,
-/// a promotion was replaced by a guess, the clock was pressed between the rook and the king of a castling, and the line
+/// a promotion was replaced by a guess, a press was reported between the rook and the king of a castling, and the line
 /// of play stayed wrong after that.
 #[test]
 fn games_once_misread_are_published_as_played() {

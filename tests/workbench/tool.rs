@@ -45,7 +45,7 @@ enum Command {
     /// Rounds of two hours with all kinds of faults.
     #[command(subcommand)]
     Soak(soak::Command),
-    /// Measure the effect of each parameter of the tracker's model, and search a better model.
+    /// Measure the effect of each parameter of the tracker's model, and search for a better model.
     Fit(fit::Fit),
     /// The captures in tests/captures.
     #[command(subcommand)]

@@ -1,5 +1,3 @@
-//! Settings of a session that drives its board.
-
 use core::time::Duration;
 
 /// Settings of a session that drives its board; see [`Session::keeping`](super::Session::keeping).

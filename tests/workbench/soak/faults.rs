@@ -5,7 +5,7 @@ use core::time::Duration;
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::emulator::hand::{Chance, ms};
 
-/// The begin or end of a fault.
+/// The start or end of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     Unplug(usize),
@@ -95,7 +95,7 @@ fn lasting(chance: &mut Chance, count: usize, least: u64, most: u64) -> Vec<Dura
     (0..count).map(|_| one()).collect()
 }
 
-/// Spreads the durations over the round without overlap. Returns the begin and end of each.
+/// Spreads the durations over the round without overlap. Returns the start and end of each.
 fn spread(chance: &mut Chance, lasting: Vec<Duration>, round: Duration) -> Vec<(Duration, Duration)> {
     let free = round.saturating_sub(lasting.iter().sum());
     let free = u64::try_from(free.as_millis()).unwrap();

@@ -11,10 +11,10 @@ use crate::bus::world::{Bus, World};
 pub(super) enum Command {
     /// Count the games that are published wrongly
     Rates {
-        /// Temperament of the players; can be given several times [default: each temperament in turn]
+        /// Temperament of the players; can be given several times (default: each temperament in turn)
         #[arg(long, value_enum)]
         hands: Vec<Hands>,
-        /// Preferred moves of the games [default: both kinds in turn]
+        /// Preferred moves of the games (default: both kinds in turn)
         #[arg(long, value_enum)]
         games: Option<Games>,
         /// One seed, or a range such as 0..3 without its end

@@ -1,4 +1,4 @@
-//! Measures the effect of each parameter of the tracker's model, and searches a better model.
+//! Measures the effect of each parameter of the tracker's model, and searches for a better model.
 
 use std::thread;
 
@@ -27,7 +27,7 @@ pub(super) struct Fit {
     /// Percentage by which parameters are lowered and raised
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100))]
     by: u32,
-    /// Only these parameters [default: all]
+    /// Only these parameters (default: all)
     parameters: Vec<String>,
     /// Adopt the best change, and repeat until there is no better one
     #[arg(long)]
@@ -48,7 +48,7 @@ struct Score {
     misjudged: usize,
     /// Published plies that were amended or retracted.
     corrected: usize,
-    /// Sum of the delays from the begin of each ply to its last publication, in milliseconds.
+    /// Sum of the delays from the start of each ply to its last publication, in milliseconds.
     waited: u64,
     plies: u64,
 }
@@ -218,7 +218,7 @@ impl Sample {
     }
 }
 
-/// Returns the sum of the delays from the begin of each ply to its last publication, in milliseconds, and the number of
+/// Returns the sum of the delays from the start of each ply to its last publication, in milliseconds, and the number of
 /// plies.
 fn waited(case: &Case, events: &[Event]) -> (u64, u64) {
     let begun = &case.play.begun;

@@ -13,10 +13,10 @@ use crate::hands::{Case, failing, noise, verdict};
 pub(super) enum Command {
     /// Count the games that are published wrongly, and the corrections of published plies
     Rates {
-        /// Temperament of the players; can be given several times [default: all but hurried]
+        /// Temperament of the players; can be given several times (default: all but hurried)
         #[arg(long, value_enum)]
         hands: Vec<Hands>,
-        /// Preferred moves of the games [default: both kinds in turn]
+        /// Preferred moves of the games (default: both kinds in turn)
         #[arg(long, value_enum)]
         games: Option<Games>,
         /// One seed, or a range such as 0..1000 without its end

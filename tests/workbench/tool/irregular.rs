@@ -22,10 +22,10 @@ pub(super) enum Command {
     },
     /// Count the incidents raised in legal games
     Legal {
-        /// Temperament of the players; can be given several times [default: all but hurried]
+        /// Temperament of the players; can be given several times (default: all but hurried)
         #[arg(long, value_enum)]
         hands: Vec<Hands>,
-        /// Preferred moves of the games [default: both kinds in turn]
+        /// Preferred moves of the games (default: both kinds in turn)
         #[arg(long, value_enum)]
         games: Option<Games>,
         /// One seed, or a range such as 0..300 without its end

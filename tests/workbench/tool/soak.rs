@@ -19,7 +19,7 @@ pub(super) enum Command {
     Rounds {
         #[command(flatten)]
         kind: Kind,
-        /// One seed, or a range such as 1..21 without its end [default: the seeds that the list covers]
+        /// One seed, or a range such as 1..21 without its end (default: the seeds that the list covers)
         #[arg(long)]
         seeds: Option<Seeds>,
     },

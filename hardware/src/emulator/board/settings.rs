@@ -1,5 +1,3 @@
-//! Settings of an emulated board.
-
 use core::time::Duration;
 
 use kiebitz_protocol::{BatteryStatus, LongSerialNumber, SerialNumber};

@@ -31,7 +31,7 @@ pub struct Count {
     pub misread: Vec<u64>,
 }
 
-/// Maximum delay of a report after its act, in microseconds.
+/// Maximum time between an act and its report, in microseconds.
 const NEAR: i64 = 8_000_000;
 /// Kinds of which hints are judged too.
 const JUDGED: [&str; 8] = [

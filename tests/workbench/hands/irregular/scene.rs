@@ -158,7 +158,7 @@ impl Scene<'_> {
             }
             put_right(self.players, &before, ms(2000, 15000));
             let hand = self.players.hand();
-            // By the arbiter or the opponent.
+            // The arbiter or the opponent presses the lever back.
             hand.act(Deed::Press(other(ply.color)));
             if stopped {
                 hand.wait(ms(600, 1500));

@@ -447,7 +447,7 @@ impl Scene<'_> {
         if self.at == 0 {
             self.players.hand().wait(ms(30_000, 30_000));
         }
-        // Before the first move, the players wait for a while.
+        // The players wait 30 s before the first move, so there is time for more of them.
         let count = if self.at == 0 { 8 } else { self.chance.below(3) };
         for _ in 0..count {
             let squares: Vec<Square> = quiet.into_iter().collect();
