@@ -38,8 +38,8 @@ pub struct Room {
 }
 
 impl Room {
-    /// Creates a room with these pieces on a board that kiebitz watches. `settings` are lines of configuration, added to
-    /// those that name the board.
+    /// Creates a room with these pieces on a board that kiebitz watches. `settings` are lines of configuration, added
+    /// to those that name the board.
     pub fn new(placement: &str, settings: &str) -> Self {
         let clock = EmulatedClock::new(Duration::from_secs(5400));
         Self::with_clock(placement, settings, clock)

@@ -11,7 +11,7 @@ use crate::bus::world::{Bus, World};
 pub(super) enum Command {
     /// Count the games that are published wrongly
     Rates {
-        /// Temperament of the players; can be given several times (default: each temperament in turn)
+        /// Temperament of the players; can be given several times (default: all but hurried, in turn)
         #[arg(long, value_enum)]
         hands: Vec<Hands>,
         /// Preferred moves of the games (default: both kinds in turn)
