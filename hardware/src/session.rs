@@ -1,4 +1,4 @@
-//! One board on one port: from its bytes to observations, and what it is asked.
+//! A single board on a port: decodes its bytes into observations, and decides what to send to it.
 
 mod listener;
 mod question;
@@ -16,14 +16,14 @@ use listener::SessionListener;
 pub use settings::SessionSettings;
 use writer::SessionWriter;
 
-/// One board on one port: a state machine that is given bytes and time and returns observations and, if it keeps the
-/// board, what to write.
+/// A single board on a port: a state machine that takes bytes and times, and returns observations. If it drives the
+/// board, it also returns the bytes to write.
 ///
-/// It never reads a clock and never opens anything. Observations come only from opening, closing and the bytes of both
-/// directions; deadlines lead to writes and to giving the port up, nothing else. So a replay that hands in the
-/// recorded bytes in the same way observes the same.
+/// It never reads a clock and performs no I/O. Observations come only from opening, closing and the bytes of both
+/// directions; deadlines lead only to writes and to closing the port. So a replay that hands in the recorded bytes in
+/// the same way makes the same observations.
 ///
-/// A replay listens:
+/// In a replay, the session listens:
 ///
 /// ```
 /// use kiebitz_hardware::{Observation, Session, Timestamp};
@@ -39,7 +39,7 @@ use writer::SessionWriter;
 /// ));
 /// ```
 ///
-/// A live port is driven until it is given up:
+/// On a live port, the session is driven until it gives up the port:
 ///
 /// ```
 /// use kiebitz_hardware::{Session, SessionSettings, Timestamp};
@@ -69,22 +69,27 @@ pub struct Session {
 }
 
 impl Session {
-    /// An answer is given up after this time. The longest is that of a full memory, which takes 8.3 s on the line; one
-    /// that comes damaged is asked for again within this time.
+    /// Time after which the session stops waiting for an answer. The longest answer, a full memory, takes 8.3 s on the
+    /// line. A damaged answer is requested again within this time.
     pub const MAX_ANSWER_TIME: Duration = question::MAX_ANSWER_TIME;
 
-    /// A session that only listens, with a port that has not been opened yet.
+    /// Creates a session that only listens. The port is not open yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A session that keeps its board answering, with a port that has not been opened yet.
+    /// Creates a session that drives its board. The port is not open yet.
     ///
-    /// After every opening it asks who the board is, puts it into update-nice mode, and asks for clock, dump and the
-    /// board's memory. Then it asks for a dump when the squares have become quiet, after garbage, after a press without a
-    /// change before it and once a minute, for the memory when reports were lost, and for a sign of life when the board
-    /// has sent nothing for a while. A port from which no board answers is given up ([`poll_close`](Self::poll_close)).
+    /// After every opening, it asks for the board's version and serial numbers, puts it into update-nice mode, and asks
+    /// for clock, dump and memory. After that it requests
+    ///
+    /// - a dump, once the squares have been quiet after changes, after garbage, after a press without a preceding
+    ///   change, and once a minute;
+    /// - the memory, if reports were lost;
+    /// - a sign of life, if the board has sent nothing for [`SessionSettings::silence`].
+    ///
+    /// If no board answers, the session gives up the port ([`poll_close`](Self::poll_close)).
     #[must_use]
     pub fn keeping(settings: SessionSettings) -> Self {
         Self {
@@ -93,18 +98,18 @@ impl Session {
         }
     }
 
-    /// Keeps the board answering from the next opening on; the port is closed.
+    /// Starts to drive the board at the next opening. Call while the port is closed.
     pub(crate) fn keep(&mut self, settings: SessionSettings) {
         self.writer = Some(SessionWriter::new(settings));
     }
 
-    /// What was decoded and what was dropped since the session began.
+    /// Returns counts of decoded messages and dropped bytes since the session was created.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.listener.counters()
     }
 
-    /// The port was opened.
+    /// Prepares the session for a newly opened port.
     pub fn handle_opened(&mut self, now: Timestamp) {
         self.listener.handle_opened(now);
         if let Some(writer) = &mut self.writer {
@@ -112,7 +117,7 @@ impl Session {
         }
     }
 
-    /// The port is gone.
+    /// Marks the port as gone, for this reason.
     pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
         self.listener.handle_closed(now, reason);
         if let Some(writer) = &mut self.writer {
@@ -120,7 +125,7 @@ impl Session {
         }
     }
 
-    /// Bytes came from the board.
+    /// Takes in bytes received from the board.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         let Self { listener, writer } = self;
         let Some(writer) = writer else {
@@ -133,7 +138,8 @@ impl Session {
         }
     }
 
-    /// Bytes were written to the board: live the driver hands back what it wrote, in a replay the recorded ones.
+    /// Takes in bytes written to the board: in live operation those that the driver wrote, in a replay the recorded
+    /// ones.
     pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
         self.listener.handle_sent(now, bytes);
         if let Some(writer) = &mut self.writer {
@@ -141,48 +147,49 @@ impl Session {
         }
     }
 
-    /// A deadline has come.
+    /// Does everything that is due by `now`.
     pub fn handle_deadline(&mut self, now: Timestamp) {
         if let Some(writer) = &mut self.writer {
             writer.handle_deadline(now);
         }
     }
 
-    /// When [`handle_deadline`](Self::handle_deadline) is due unless bytes come before; `None`: never.
+    /// Returns when [`handle_deadline`](Self::handle_deadline) is due unless bytes come before. `None` if it is never
+    /// due.
     ///
-    /// After `handle_deadline` it is later than the time handed in, or `None` until the write that became due has been
-    /// taken with [`poll_transmit`](Self::poll_transmit).
+    /// After `handle_deadline`, the deadline is later than `now`, or `None` until the due write has been taken with
+    /// [`poll_transmit`](Self::poll_transmit).
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         self.writer.as_ref()?.poll_deadline()
     }
 
-    /// What is to be written now: at most 10 bytes, as much as the board's input buffer holds. To be handed back to
-    /// [`handle_sent`](Self::handle_sent) once it is written.
+    /// Returns the bytes to write now: at most 10, the size of the board's input buffer. Hand them to
+    /// [`handle_sent`](Self::handle_sent) once they are written.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         self.writer.as_mut()?.poll_transmit(now)
     }
 
-    /// Why the session gives the port up, returned once, in words for people. The driver closes the port, calls
-    /// [`handle_closed`](Self::handle_closed) with this reason, and opens it again when it sees fit.
+    /// Returns once why the session gives up the port, as a text for users. The driver closes the port, calls
+    /// [`handle_closed`](Self::handle_closed) with this reason, and reopens the port when it chooses to.
     #[must_use]
     pub fn poll_close(&mut self) -> Option<String> {
         self.writer.as_mut()?.poll_close()
     }
 
-    /// Shows a text on the clock's display for [`SessionSettings::text_time`]: its first 8 characters, in small
-    /// letters. A text that has not been sent yet is replaced.
+    /// Shows a text on the clock's display for [`SessionSettings::text_time`]: its first 8 characters, in lower case.
+    /// Replaces a text that has not been sent yet.
     ///
-    /// Only for setting up, never during a game; the caller has to ensure that. Nothing happens without a clock,
-    /// on a closed port, or in a session that only listens. Clocks other than the DGT 3000 do not show it.
+    /// Only for set-up: the caller must not call this during a game. Without a clock, on a closed port or in a session
+    /// that only listens, the call has no effect. Only the DGT 3000 shows the text.
     pub fn show(&mut self, now: Timestamp, text: &str) {
         if let Some(writer) = &mut self.writer {
             writer.show(now, text);
         }
     }
 
-    /// The next observation, in the order of arrival.
+    /// Returns the next observation, in the order of arrival.
     #[must_use]
     pub fn poll_observation(&mut self) -> Option<Observed> {
         self.listener.poll_observation()

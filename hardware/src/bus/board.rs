@@ -1,67 +1,68 @@
-//! What is known of one board on the bus.
+//! State of one board on the bus.
 
 use kiebitz_protocol::{ClockReport, Contents, Element, Field, eeprom};
 
 use crate::facts::{BUS_ANSWER_TIME, FIELD_AGE};
 use crate::time::Timestamp;
 
-/// One board, there or not.
+/// A board that has ever answered, present or not.
 #[derive(Debug)]
 pub(super) struct BusBoard {
-    /// The board has answered and not left since.
+    /// Whether the board has answered and has not left since.
     pub(super) present: bool,
-    /// Questions in a row that brought no good answer.
+    /// Consecutive queries without a valid answer.
     pub(super) failures: u32,
-    /// One of them was answered with something that could not be read.
+    /// Whether the answer to one of those queries could not be decoded.
     pub(super) unreadable: bool,
-    /// When the last good answer came.
+    /// When the last valid answer came.
     pub(super) answered_at: Timestamp,
-    /// When the first question was asked whose answer may still come: no answer is older.
+    /// When the earliest query was sent whose answer may still come. No answer was given before it.
     pub(super) asked_since: Option<Timestamp>,
-    /// Changes that were asked for and have not been reported yet.
+    /// Changes that were queried and have not been reported yet.
     pub(super) owed: Option<Owed>,
-    /// A repeat was asked for although nothing was owed: what comes was already reported, to this host or to another.
+    /// Whether a repeat was requested although no changes were owed. Its answer was already reported, to this host or
+    /// to another.
     pub(super) recalls: bool,
-    /// The board has been away, or the line: its last answer may have been lost with the question.
+    /// Whether to request a repeat because the board or the port was away: the last answer may have been lost
+    /// unrecorded.
     pub(super) recall_due: bool,
-    /// When it was last away: nothing was asked after that.
+    /// When the board was last lost. It has not been queried for changes since.
     pub(super) left_at: Timestamp,
-    /// The changes last answered, as they stand on the wire; `None`: not known.
+    /// Last reported changes, as encoded on the wire. `None` if unknown.
     pub(super) last_changes: Option<Vec<u8>>,
-    /// All changes up to this time have been reported.
+    /// Time up to which all changes have been reported.
     pub(super) reported_until: Timestamp,
-    /// The clock as last reported.
     pub(super) clock: Option<ClockReport>,
     pub(super) clock_at: Option<Timestamp>,
     pub(super) board_at: Option<Timestamp>,
-    /// Something may have been missed since the last dump.
+    /// Whether changes may have been missed since the last dump.
     pub(super) board_wanted: bool,
     pub(super) version: Option<(u8, u8)>,
     pub(super) versions_asked: u32,
     pub(super) recalls_asked: u32,
-    /// How often in a row the board did not answer when asked for all in one: old ones do not know the question.
+    /// Consecutive combined queries without any answer. Old boards do not know this query.
     pub(super) all_in_one_refused: u32,
-    /// The board will ignore the next ping to all.
+    /// Whether the board will ignore the next broadcast ping.
     pub(super) silenced: bool,
 }
 
-/// Changes that a board was asked for.
+/// Changes that a board was queried for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owed {
-    /// When they were first asked for.
+    /// When the changes were first queried.
     pub(super) since: Timestamp,
-    /// Something came as an answer to the first question, but it could not be read: the board has heard it.
+    /// Whether an undecodable answer to the first query came. If so, the board received the query.
     pub(super) heard: bool,
-    /// They were asked for again with "repeat".
+    /// Whether the changes were queried again by a "repeat".
     pub(super) repeated: bool,
-    /// A later question has been answered: no answer is on its way any more.
+    /// Whether a later query has been answered. If so, no earlier answer is in transit any more.
     pub(super) flushed: bool,
-    /// The board has been away since, or the line: the answer says nothing of that time.
+    /// Whether the board or the port was away since. If so, the answer does not cover the time after.
     pub(super) from_before: bool,
 }
 
 impl Owed {
-    /// For a question that goes out now.
+    /// Creates the record of a query that is sent now.
     pub(super) const fn since(now: Timestamp) -> Self {
         Self {
             since: now,
@@ -73,14 +74,14 @@ impl Owed {
     }
 }
 
-/// What came of an answer with changes.
+/// Result of an answer with changes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reported {
-    /// It was not asked for.
+    /// The answer does not belong to a query.
     Unasked,
-    /// It was reported before, here or to another host.
+    /// The changes were reported before, here or to another host.
     Known,
-    /// Changes, oldest first, all between these times; and how many bytes could not be read.
+    /// Changes that happened between these times, oldest first, and the number of undecodable bytes.
     New {
         elements: Vec<Element>,
         not_before: Timestamp,
@@ -116,7 +117,7 @@ impl BusBoard {
         }
     }
 
-    /// The board answered: what may have changed meanwhile has to be reported again.
+    /// Marks the board as present. Everything that may have changed in the meantime must be reported again.
     pub(super) fn enter(&mut self) {
         self.present = true;
         self.board_wanted = true;
@@ -125,9 +126,9 @@ impl BusBoard {
         self.all_in_one_refused = 0;
     }
 
-    /// The board or the port is gone. What the board owes it will still owe when it is back.
+    /// Marks the board as absent. Changes that it owes now are still owed when it returns.
     ///
-    /// It may have answered a question that nobody remembers: a host that dies may have asked and not have noted it.
+    /// A repeat becomes due: if a previous host died, it may have queried the board without recording the answer.
     pub(super) fn leave(&mut self, now: Timestamp) {
         self.present = false;
         (self.failures, self.unreadable) = (0, false);
@@ -139,12 +140,12 @@ impl BusBoard {
         }
     }
 
-    /// It is not known what the board last reported.
+    /// Returns whether the board's last report has to be requested, because it is unknown or may have been lost.
     pub(super) fn wants_recall(&self) -> bool {
         self.recall_due && self.owed.is_none() && self.recalls_asked < MAX_RECALLS
     }
 
-    /// A question that was asked after all others to this board was answered: earlier answers will not come.
+    /// Notes that the board has answered its latest query, so answers to earlier ones will not come.
     pub(super) fn flush(&mut self) {
         self.recalls = false;
         if let Some(owed) = &mut self.owed {
@@ -152,7 +153,7 @@ impl BusBoard {
         }
     }
 
-    /// An answer with changes came.
+    /// Takes in an answer with changes.
     pub(super) fn take_changes(&mut self, data: &[u8]) -> Reported {
         let Some(owed) = self.owed.filter(|owed| !owed.flushed) else {
             if std::mem::take(&mut self.recalls) {
@@ -164,13 +165,13 @@ impl BusBoard {
         self.recall_due = false;
         let same = owed.repeated && self.last_changes.as_deref() == Some(data);
         if owed.repeated && data.is_empty() {
-            // Nothing had changed. Or the board has lost its power since, and has forgotten what it reported; then the
-            // next answer says so.
+            // Either nothing had changed, or the board has lost its power since and forgotten its report. In the latter
+            // case, its next answer includes the power-up.
             return Reported::Known;
         }
         if same && (!owed.heard || !can_happen_twice(data)) {
-            // The board did not hear the first question. Or it did, and the same came again: then a piece was lifted
-            // and set down where it was, and only a dump can show that nothing more is missing.
+            // Usually the board did not receive the first query. If it did, the same changes happened twice: a piece
+            // was lifted and set down on its square. Only a dump can show that nothing else is missing.
             self.board_wanted = true;
             return Reported::Known;
         }
@@ -179,15 +180,15 @@ impl BusBoard {
         self.report(data, not_before, owed.since + BUS_ANSWER_TIME, owed.from_before)
     }
 
-    /// The board has repeated its last report, which nobody owed.
+    /// Takes in a repeated report although no changes were owed.
     fn recalled(&mut self, data: &[u8]) -> Reported {
         self.recall_due = false;
         let before = self.last_changes.replace(data.to_vec());
-        // A board that has lost its power repeats nothing, and a board that nobody knows may have told another host.
+        // After a power loss, a board repeats nothing. The report of a new board may be known to another host.
         if data.is_empty() || before.is_none_or(|before| before == data) {
             return Reported::Known;
         }
-        // It answered a question that was never noted, and forgot with that what it reported.
+        // The board answered a query whose answer was never recorded, and then forgot the changes.
         self.report(data, self.reported_until, self.left_at + BUS_ANSWER_TIME, true)
     }
 
@@ -215,11 +216,11 @@ impl BusBoard {
     }
 }
 
-/// Whether these changes, reported once, can be followed by the very same ones.
+/// Returns whether the same changes can be reported twice in a row.
 ///
-/// Every change really changes its field. So a field that has been left with some contents cannot first change to the
-/// same. The pieces listed after a power-up could be reported twice if the power failed twice, but nothing more would
-/// be learned from them.
+/// Every change alters its square. So a square whose last change led to some contents cannot next change to the same
+/// contents. The pieces listed after a power-up could be reported twice if the power failed twice, but the second
+/// report would add nothing.
 fn can_happen_twice(data: &[u8]) -> bool {
     let mut ends: [Option<(Contents, Contents)>; Field::COUNT] = [None; Field::COUNT];
     for element in eeprom::elements(data).filter_map(Result::ok) {
@@ -232,9 +233,9 @@ fn can_happen_twice(data: &[u8]) -> bool {
     ends.iter().flatten().all(|(first, last)| first != last)
 }
 
-/// The most questions for what a board last reported to another host.
+/// Maximum repeats requested to learn a board's last report.
 const MAX_RECALLS: u32 = 3;
-/// Stands for an unknown time, long ago.
+/// Placeholder for an unknown time, long ago.
 pub(super) const UNKNOWN: Timestamp = Timestamp::from_micros(0);
 
 #[cfg(test)]
@@ -257,10 +258,10 @@ mod tests {
     }
 
     #[test]
-    fn what_was_reported_before_is_not_reported_again() {
+    fn a_repeated_earlier_report_is_dropped() {
         let mut board = owing(false, true);
         assert_eq!(board.take_changes(&[0x40, 52, 0x41, 36]), Reported::Known);
-        // Even if the line gave noise for an answer: e2 cannot be emptied twice.
+        // Even if the line produced noise in place of an answer: e2 cannot be emptied twice.
         let mut board = owing(true, true);
         assert_eq!(board.take_changes(&[0x40, 52, 0x41, 36]), Reported::Known);
         assert_eq!(
@@ -270,18 +271,18 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lost_is_reported_when_it_is_repeated() {
+    fn a_lost_report_is_taken_from_the_repeat() {
         let mut board = owing(false, true);
-        // However late it comes: it happened before the board was first asked for it.
+        // However late the answer comes, the change happened before the first query.
         let reported = board.take_changes(&[0x40, 12]);
         assert!(matches!(reported, Reported::New { not_after, .. } if not_after == T + BUS_ANSWER_TIME));
         assert_eq!(board.reported_until, T.saturating_sub(FIELD_AGE));
         assert_eq!(board.take_changes(&[0x40, 12]), Reported::Unasked);
     }
 
-    /// A host that is killed may have asked and not have noted it; the board has answered and forgotten.
+    /// A killed host may have queried the board without recording the answer, which the board then forgot.
     #[test]
-    fn a_report_that_nobody_noted_is_taken_in_when_the_board_is_back() {
+    fn an_unrecorded_report_is_taken_in_when_the_board_returns() {
         let recalled = |last: Option<&[u8]>, data: &[u8]| {
             let mut board = BusBoard::new();
             board.last_changes = last.map(<[u8]>::to_vec);
@@ -301,15 +302,15 @@ mod tests {
                 if elements.len() == 2 && not_after == T + Duration::from_secs(3) + BUS_ANSWER_TIME
         ));
         assert_eq!(recalled(Some(&pawn), &pawn), Reported::Known);
-        // Without its power it repeats nothing.
+        // After a power loss, a board repeats nothing.
         assert_eq!(recalled(Some(&pawn), &[]), Reported::Known);
-        // It may have told another host.
+        // A new board's report may be known to another host.
         assert_eq!(recalled(None, &pawn), Reported::Known);
     }
 
-    /// The answer came while nobody listened: it was made before the board was away.
+    /// The answer was made before the board went away, and was lost because nobody listened.
     #[test]
-    fn a_repeat_of_what_was_asked_before_says_nothing_of_the_time_since() {
+    fn a_repeat_after_an_absence_does_not_cover_the_absence() {
         let from_before = |away: bool| {
             let mut board = owing(true, true);
             if away {
@@ -329,9 +330,9 @@ mod tests {
         assert!(!from_before(false));
     }
 
-    /// It may have lost its power since it heard the question.
+    /// The board may have lost its power since it received the query.
     #[test]
-    fn a_board_that_repeats_nothing_says_nothing() {
+    fn an_empty_repeat_is_dropped() {
         let mut board = owing(true, true);
         assert_eq!(board.take_changes(&[]), Reported::Known);
         assert_eq!(board.reported_until, UNKNOWN);
@@ -339,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_was_lifted_again_is_reported_again() {
+    fn a_piece_lifted_and_set_down_twice_is_reported_twice() {
         let lifted_and_set_down = [0x40, 52, 0x41, 52];
         let mut board = owing(true, true);
         board.last_changes = Some(lifted_and_set_down.to_vec());
@@ -350,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_later_than_a_ping_is_not_taken() {
+    fn an_answer_after_a_ping_is_not_accepted() {
         let mut board = owing(false, false);
         board.flush();
         assert_eq!(board.take_changes(&[0x40, 12]), Reported::Unasked);
@@ -358,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_counted_and_wants_a_dump() {
+    fn undecodable_bytes_are_counted_and_request_a_dump() {
         let mut board = owing(false, false);
         let reported = board.take_changes(&[0x7e, 0x40, 12]);
         assert!(matches!(reported, Reported::New { dropped: 1, ref elements, .. } if elements.len() == 1));

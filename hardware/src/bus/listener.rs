@@ -1,4 +1,4 @@
-//! What the bytes of both directions show.
+//! Turns the bytes of both directions into observations.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -13,19 +13,19 @@ use crate::facts::{CLOCK_AGE, FIELD_AGE};
 use crate::observation::{Identity, Observation, Observed};
 use crate::time::Timestamp;
 
-/// Hears questions and answers, and knows every board that ever answered.
+/// Decodes queries and answers, and keeps the state of every board that has ever answered.
 ///
-/// All observations come from here, so a replay learns from recorded bytes what the poller learned.
+/// It makes all observations. So a replay gets the same observations from the recorded bytes.
 #[derive(Debug, Default)]
 pub(super) struct BusListener {
     decoder: BusDecoder,
     commands: BusCommandDecoder,
     question: Option<Question>,
     boards: BTreeMap<BusAddress, BusBoard>,
-    /// Boards that answered a ping to all, or seemed to, and have not joined yet.
+    /// Boards that seem to have answered a broadcast ping and have not joined yet.
     found: BTreeSet<BusAddress>,
     observations: VecDeque<(BusAddress, Observed)>,
-    /// When the last good answer came.
+    /// When the last valid answer came.
     pub(super) answered_at: Option<Timestamp>,
     pub(super) figures: BusFigures,
 }
@@ -36,15 +36,14 @@ pub(super) struct Question {
     pub(super) command: BusCommand,
     pub(super) asked_at: Timestamp,
     pub(super) last_byte_at: Option<Timestamp>,
-    /// Bytes that made no answer.
+    /// Bytes that could not be decoded.
     pub(super) damaged: usize,
-    /// Something that was asked for came.
+    /// Whether any part of the answer came.
     pub(super) answered: bool,
-    /// All that was asked for came.
+    /// Whether the whole answer came.
     pub(super) complete: bool,
 }
 
-/// The outcome of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Answered,
@@ -77,7 +76,7 @@ impl BusListener {
         if let Some(question) = &mut self.question {
             question.last_byte_at = Some(now);
         }
-        // Taken out while its answers are handled.
+        // `hear` borrows `self`, so the decoder is moved out while it runs.
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.feed(bytes, |decoded| match decoded {
             Ok(answer) => self.hear(now, &answer),
@@ -121,22 +120,22 @@ impl BusListener {
         self.boards.get(&address)
     }
 
-    /// The boards that are there, in the order of their addresses.
+    /// Returns the present boards, in the order of their addresses.
     pub(super) fn present(&self) -> impl Iterator<Item = (BusAddress, &BusBoard)> {
         self.boards().filter(|(_, board)| board.present)
     }
 
-    /// All boards that ever answered.
+    /// Returns all boards that have ever answered.
     pub(super) fn boards(&self) -> impl Iterator<Item = (BusAddress, &BusBoard)> + Clone {
         self.boards.iter().map(|(address, board)| (*address, board))
     }
 
-    /// Boards that seem to have answered a ping to all.
+    /// Returns boards that seem to have answered a broadcast ping.
     pub(super) fn found(&self) -> &BTreeSet<BusAddress> {
         &self.found
     }
 
-    /// A command goes out: the one before gets no more answers.
+    /// Concludes the previous query when the next command is sent.
     fn conclude(&mut self, now: Timestamp) {
         let Some(question) = self.question.take() else {
             self.decoder.reset();
@@ -198,7 +197,7 @@ impl BusListener {
         }
         self.found.remove(&address);
         self.figures.questions += 1;
-        // Only a board that answers gets a board.
+        // A board that has never answered has no state.
         let Some(board) = self.boards.get_mut(&address) else {
             return;
         };
@@ -206,7 +205,7 @@ impl BusListener {
         match kind {
             kind if asks_new_changes(kind) => {
                 let lost = board.owed.replace(Owed::since(now));
-                // The poller does not ask again for what was damaged.
+                // The poller gave up the damaged answer and does not request it again.
                 if lost.is_some_and(|owed| owed.heard) {
                     board.board_wanted = true;
                     self.observe(now, address, Observation::Disturbed { bytes: LOST_ANSWER });
@@ -257,7 +256,8 @@ impl BusListener {
                 let since = self.asked_since(now, address);
                 let board = self.answered(now, address, true);
                 if board.owed.is_some() {
-                    // It shows what changes still owed are about to report: it is asked for again after them.
+                    // The dump already includes changes that the board still owes. Another dump is requested after
+                    // them.
                     board.board_wanted = true;
                     return;
                 }
@@ -292,7 +292,7 @@ impl BusListener {
             return;
         }
         if !self.boards.contains_key(&address) {
-            self.welcome_asked(now, address, asked);
+            self.enter_with_changes(now, address, asked);
         }
         let Some(board) = self.boards.get_mut(&address) else {
             return;
@@ -301,7 +301,7 @@ impl BusListener {
         if reported == Reported::Unasked {
             return;
         }
-        // A late answer is not the answer to what has been asked since.
+        // A late answer does not answer the current query.
         if asked.is_some_and(asks_changes) {
             self.answered(now, address, asked != Some(BusCommandKind::ChangesClockBoard));
         }
@@ -313,7 +313,7 @@ impl BusListener {
             dropped,
         } = reported
         {
-            // That nothing has changed is worth knowing too: the board is quiet.
+            // A report without changes is an observation too: it shows that nothing has moved.
             let changes = Observation::Changes {
                 elements,
                 not_before,
@@ -327,8 +327,8 @@ impl BusListener {
         }
     }
 
-    /// The first answer of a board has changes: it has owed them since it was asked.
-    fn welcome_asked(&mut self, now: Timestamp, address: BusAddress, asked: Option<BusCommandKind>) {
+    /// Creates the state of a board whose first answer has changes. They were owed since the query.
+    fn enter_with_changes(&mut self, now: Timestamp, address: BusAddress, asked: Option<BusCommandKind>) {
         let since = self.asked_since(now, address);
         let board = self.answered(now, address, false);
         if asked == Some(BusCommandKind::RepeatChanges) {
@@ -358,7 +358,7 @@ impl BusListener {
         }
     }
 
-    /// A board has answered what it was asked; `complete`: all of it.
+    /// Notes a valid answer to a query. `complete` if it is the whole answer.
     fn answered(&mut self, now: Timestamp, address: BusAddress, complete: bool) -> &mut BusBoard {
         if let Some(question) = &mut self.question {
             question.answered = true;
@@ -380,7 +380,7 @@ impl BusListener {
         board
     }
 
-    /// No answer of this board that comes now was given before that.
+    /// Returns the earliest time at which an answer that comes now can have been made.
     fn asked_since(&self, now: Timestamp, address: BusAddress) -> Timestamp {
         let asked_at = self.question.map_or(now, |question| question.asked_at);
         let board = self.boards.get(&address);
@@ -406,16 +406,16 @@ const fn asks_changes(kind: BusCommandKind) -> bool {
     asks_new_changes(kind) || matches!(kind, BusCommandKind::RepeatChanges)
 }
 
-/// Whether the board forgets the changes with its answer.
+/// Whether the board forgets its changes once it has answered this query.
 const fn asks_new_changes(kind: BusCommandKind) -> bool {
     matches!(kind, BusCommandKind::Changes | BusCommandKind::ChangesClockBoard)
 }
 
-/// A board has left after this many questions without a good answer ...
+/// Consecutive queries without a valid answer after which a board counts as absent, if [`LEAVING_TIME`] has passed too.
 const LEAVING_FAILURES: u32 = 5;
-/// ... if it has not given one for this long: a reset takes some seconds.
+/// Minimum age of the last valid answer of a board that counts as absent. A reset takes some seconds.
 const LEAVING_TIME: Duration = Duration::from_secs(5);
 const NO_ANSWER: &str = "the board does not answer on the bus";
 const UNREADABLE: &str = "the board's answers on the bus cannot be read";
-/// The shortest answer: at least this many bytes were lost with one.
+/// Size of the shortest answer: the number of bytes that a lost answer had at least.
 const LOST_ANSWER: usize = 6;

@@ -1,4 +1,4 @@
-//! Which question comes next on a bus.
+//! Chooses the next query on a bus.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -11,18 +11,18 @@ use super::turn::Turn;
 use crate::facts::{BUS_ANSWER_TIME, PING_ANSWERS_TIME};
 use crate::time::Timestamp;
 
-/// Asks one question after another. The [`BusListener`] handles the answers.
+/// Sends one query after another. The [`BusListener`] handles the answers.
 #[derive(Debug)]
 pub(super) struct Poller {
     settings: BusSettings,
     phase: PollerPhase,
-    /// Nothing is asked before this time.
+    /// No query is sent before this time.
     wait_until: Timestamp,
-    /// Where the next round begins: with the board for which this one had no time.
+    /// First board of the next round: the one that was cut short in this round.
     first: BusAddress,
-    /// When the next search for boards that joined begins.
+    /// When the next search for boards that have joined begins.
     search_due: Timestamp,
-    /// When the next board that has left is asked whether it is back, and which was the last.
+    /// When to call the next absent board, and the address of the last one called.
     absent_due: Timestamp,
     absent_last: BusAddress,
     pub(super) rounds: u64,
@@ -32,26 +32,25 @@ pub(super) struct Poller {
 
 #[derive(Debug)]
 enum PollerPhase {
-    /// The line is quiet for answers to pings to all.
+    /// The search for boards: only broadcast pings and queries that prepare for them are sent.
     Search(Search),
-    /// Boards are asked in turn.
+    /// Boards are queried in turn.
     Round(Round),
 }
 
 #[derive(Debug, Default)]
 struct Search {
-    /// Boards to be silenced.
+    /// Boards to silence.
     to_greet: VecDeque<BusAddress>,
-    /// The board that is being silenced, and how often it was asked.
+    /// The board that is being silenced, and the number of queries sent to it.
     greeted: Option<(BusAddress, u32)>,
-    /// The ping to all has gone out.
     pinged: bool,
     pings: u32,
 }
 
 impl Search {
-    /// What to ask a board before the next ping to all: to ignore it, and, if `recalls`, what it last reported to
-    /// another host.
+    /// Returns the next query to a board before the next broadcast ping: to ignore that ping and, if `recalls`, to
+    /// repeat its last report to another host.
     fn greet(&mut self, listener: &BusListener, recalls: bool) -> Option<(BusCommandKind, BusAddress)> {
         loop {
             let (address, asked) = self
@@ -77,14 +76,14 @@ impl Search {
 #[derive(Debug)]
 struct Round {
     began: Timestamp,
-    /// The boards whose turn has not come.
+    /// Boards that have not had their turn yet.
     waiting: VecDeque<BusAddress>,
     turn: Option<Turn>,
-    /// The first board that wanted more than there was time for.
+    /// First board that was queried for changes only, for lack of time.
     denied: Option<BusAddress>,
-    /// How many boards have been silenced for the next ping to all.
+    /// Boards silenced in this round, for the next broadcast ping.
     silenced: usize,
-    /// A board that was found, or had left, was asked whether it is there, and how many times more it may be asked.
+    /// A found or absent board that was called, and the number of calls left for it.
     calls: Option<(BusAddress, u32)>,
 }
 
@@ -104,19 +103,19 @@ impl Poller {
         }
     }
 
-    /// The port was opened: boards known from before are searched for like all others.
+    /// Starts a search. Boards known from before are searched for like all others.
     pub(super) fn handle_opened(&mut self, now: Timestamp) {
         self.phase = PollerPhase::Search(Search::default());
         self.wait_until = now;
     }
 
-    /// When there will be something to ask; may have passed.
+    /// Returns when the next query can be sent. May be in the past.
     pub(super) fn ready_at(&self, listener: &BusListener) -> Timestamp {
         let question = listener.question().map(|question| self.over_at(question));
         question.map_or(self.wait_until, |over| over.max(self.wait_until))
     }
 
-    /// The next command, if it is time for one.
+    /// Returns the next command if the time for it has come.
     pub(super) fn next(&mut self, now: Timestamp, listener: &BusListener) -> Option<BusCommand> {
         while self.ready_at(listener) <= now {
             let command = match &mut self.phase {
@@ -130,7 +129,7 @@ impl Poller {
         None
     }
 
-    /// When a question can bring no more answers.
+    /// Returns when no more answers to the query can come.
     fn over_at(&self, question: &Question) -> Timestamp {
         let asked = question.asked_at;
         if question.command.address == BusAddress::ALL {
@@ -161,7 +160,7 @@ impl Poller {
         let silent = listener
             .question()
             .is_none_or(|question| question.last_byte_at.is_none());
-        // The first ping may only have switched boards back from single mode.
+        // Boards in single mode may have taken the first ping only to return to bus mode.
         let over = search.pings >= MAX_PINGS || (silent && search.pings >= 2);
         if !over {
             search.pinged = false;
@@ -224,7 +223,7 @@ impl Poller {
         })
     }
 
-    /// Asks a board that seems to have joined, or one that has left, whether it is there.
+    /// Calls a board that seems to have joined, or an absent one.
     fn call(
         &mut self,
         now: Timestamp,
@@ -236,7 +235,7 @@ impl Poller {
         };
         match round.calls.take() {
             Some((address, _)) if outcome == Some(Outcome::Answered) => {
-                // It is there: its turn comes in this round, and others may be back as well.
+                // The board is present: it gets its turn in this round, and others may have returned too.
                 round.waiting.push_back(address);
                 self.absent_due = now;
                 self.search_due = now;
@@ -266,7 +265,7 @@ impl Poller {
         Some(command(BusCommandKind::Ping, self.absent_last))
     }
 
-    /// Silences a few boards in each round, and pings all others when all are silenced.
+    /// Silences a few boards in each round. When all are silenced, sends a broadcast ping to find new boards.
     fn silence(&mut self, now: Timestamp, has_time: bool, listener: &BusListener) -> Option<BusCommand> {
         let PollerPhase::Round(round) = &mut self.phase else {
             return None;
@@ -309,26 +308,26 @@ const fn command(kind: BusCommandKind, address: BusAddress) -> BusCommand {
     BusCommand { kind, address }
 }
 
-/// An answer goes on without such a gap: a board that writes to its memory pauses for 20 ms between two answers, a
+/// Pause after which an answer has ended. A board that writes to its memory pauses for 20 ms between two answers, a
 /// converter for 16 ms.
 const GAP: Duration = Duration::from_millis(50);
-/// After this many bytes that make no answer, a valid one is no longer expected.
+/// Undecodable bytes after which a valid answer is no longer expected.
 const MAX_BABBLE: usize = 512;
-/// How long boards need to take in a ping to all, even while they write their memory.
+/// Time that boards need to take in a broadcast ping, even while they write their memory.
 const PING_PAUSE: Duration = Duration::from_millis(30);
-/// The most pings to all in one search: they find more boards than any line has. After that, noise is answering.
+/// Maximum broadcast pings in one search. They find more boards than any line has; answers after that are noise.
 const MAX_PINGS: u32 = 10;
-/// The most questions to one board before the next ping to all. Two are enough if all goes well.
+/// Maximum queries to one board before the next broadcast ping. Usually two are enough.
 const MAX_GREETINGS: u32 = 4;
-/// How often a line without any answer is searched.
+/// Pause between searches of a line on which no board answers.
 const EMPTY_LINE_PAUSE: Duration = Duration::from_secs(2);
-/// A round that has lasted this long asks boards for changes only.
+/// Time in a round after which boards are queried for changes only.
 const EXTRAS_TIME: Duration = Duration::from_millis(1900);
-/// How often boards that joined are searched for.
+/// Interval of the searches for boards that have joined.
 const SEARCH_PERIOD: Duration = Duration::from_secs(10);
-/// At most this many boards are silenced in a round that has time, else one.
+/// Maximum boards silenced in a round that has time left. In other rounds it is one.
 const MAX_SILENCED_PER_ROUND: usize = 4;
-/// A board just found that does not answer is asked at most this many times more.
+/// Maximum repeated calls to a found board that does not answer.
 const MAX_MORE_CALLS: u32 = 2;
-/// How often one of the boards that have left is asked whether it is back.
+/// Interval of the calls to absent boards.
 const ABSENT_PERIOD: Duration = Duration::from_secs(1);

@@ -10,11 +10,11 @@ use super::listener::Outcome;
 use crate::facts::CLOCK_POLL;
 use crate::time::Timestamp;
 
-/// What has been asked of a board in this round.
+/// Queries sent to a board in this round.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) address: BusAddress,
-    /// The board wanted more than there was time for.
+    /// Whether queries had to be left out for lack of time.
     pub(super) denied: bool,
     began: bool,
     asked_changes: bool,
@@ -34,10 +34,10 @@ impl Turn {
         }
     }
 
-    /// The next question to the board, `None` when its turn is over.
+    /// Returns the next query to the board, or `None` when its turn is over.
     ///
-    /// `outcome` is that of its last question. A damaged answer is asked for again at once, a silent board in the next
-    /// round. `has_time`: the round has time for more than changes.
+    /// `outcome` is the outcome of its last query. After a damaged answer, the board is queried again at once; after
+    /// silence, in the next round. `has_time` tells whether the round has time for more than changes.
     pub(super) fn next(
         &mut self,
         now: Timestamp,
@@ -60,11 +60,11 @@ impl Turn {
         let wants_board = board.board_wanted || is_due(now, board.board_at, settings.dump_period);
         let wants_clock = is_due(now, board.clock_at, clock_period(board));
         if settings.leave_changes {
-            return what_stands(board, wants_board, wants_clock);
+            return peek(board, wants_board, wants_clock);
         }
         if let Some(owed) = board.owed {
-            // The ping's answer comes after those that may still be on their way: only then it is certain what is
-            // repeated.
+            // The ping's answer comes after all answers still in transit. Only then is it known which report a repeat
+            // returns.
             return Some(if owed.flushed {
                 BusCommandKind::RepeatChanges
             } else {
@@ -93,7 +93,7 @@ impl Turn {
     }
 }
 
-/// What a board is asked besides its changes.
+/// Returns the next query to a board besides its changes.
 fn extra(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
     if wants_clock {
         Some(BusCommandKind::Clock)
@@ -104,8 +104,8 @@ fn extra(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option<BusCo
     }
 }
 
-/// What a board is asked that keeps its changes. The clock comes last: without an answer the turn is over.
-fn what_stands(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
+/// Returns the next query that leaves the board its changes. The clock comes last, since silence ends the turn.
+fn peek(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
     if wants_board {
         Some(BusCommandKind::Board)
     } else if wants_version(board) {
@@ -123,7 +123,7 @@ fn is_due(now: Timestamp, last: Option<Timestamp>, period: Duration) -> bool {
     last.is_none_or(|last| now.saturating_duration_since(last) >= period)
 }
 
-/// As often as the board itself asks its clock.
+/// Returns the interval of clock queries: the one at which the board itself polls its clock.
 fn clock_period(board: &BusBoard) -> Duration {
     match board.clock {
         Some(ClockReport::Absent(_)) => Duration::from_secs(2),
@@ -131,11 +131,11 @@ fn clock_period(board: &BusBoard) -> Duration {
     }
 }
 
-/// The most damaged answers in one turn; then the board waits for the next.
+/// Maximum damaged answers in one turn. After them, the board waits for the next round.
 const MAX_DAMAGED: u32 = 3;
-/// The most questions in one turn: more than it ever needs.
+/// Maximum queries in one turn, more than it ever needs.
 const MAX_QUESTIONS: u32 = 12;
-/// The most questions for the version: old boards do not give it in the known form.
+/// Maximum queries for the version. Old boards do not give it in the known form.
 const MAX_VERSION_QUESTIONS: u32 = 3;
 
 #[cfg(test)]
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn all_in_one_is_asked_only_when_a_dump_is_due_and_the_board_knows_it() {
+    fn the_combined_query_is_sent_only_when_a_dump_is_due_and_the_board_knows_it() {
         let mut board = board();
         let ask = |board: &BusBoard| turn().next(NOW, board, None, true, &BusSettings::default());
         assert_eq!(ask(&board), Some(BusCommandKind::ChangesClockBoard));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_board_that_does_not_know_all_in_one_is_asked_for_each() {
+    fn a_board_without_the_combined_query_gets_separate_ones() {
         let mut board = board();
         board.all_in_one_refused = 2;
         let mut turn = turn();
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn without_time_only_changes_are_asked_and_that_is_noted() {
+    fn without_time_only_changes_are_queried_and_the_denial_is_noted() {
         let board = board();
         let mut turn = turn();
         let mut ask = || {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_board_waits_for_the_next_round_and_a_damaged_answer_is_asked_for_again() {
+    fn a_silent_board_waits_for_the_next_round_and_a_damaged_answer_is_retried() {
         let board = board();
         let mut silent = turn();
         assert!(

@@ -1,4 +1,4 @@
-//! The board: fields under a scan, commands in, messages out.
+//! The emulated board: scans its squares, takes in commands and sends messages.
 
 use core::time::Duration;
 
@@ -18,14 +18,14 @@ mod single;
 
 pub use settings::BoardSettings;
 
-/// A board that exists in memory only, on a line of its own or on an [`EmulatedBus`](super::EmulatedBus).
+/// A board in memory, on a line of its own or on an [`EmulatedBus`](super::EmulatedBus).
 ///
-/// It powers up in bus mode; a command to a single board switches it to single mode, and the first bus command after
-/// that only switches it back. Commands arrive at the speed of the line. The board is busy with one until its answer
-/// has passed the line; its input buffer holds 10 bytes, and what comes on top of that is lost.
+/// It powers up in bus mode. A single-board command switches it to single mode; the first bus command after that only
+/// switches it back. Commands arrive at the speed of the line. The board is busy with a command until the answer has
+/// passed the line. Its input buffer holds 10 bytes; bytes that come while it is full are lost.
 ///
-/// Times passed in must not go backwards. What is done to the board takes effect for the samples its scan takes
-/// later than that; [`poll_transmit`](Self::poll_transmit) gives what the host can read by then.
+/// Times passed in must not go backwards. A change to the board shows in samples that the scan takes later;
+/// [`poll_transmit`](Self::poll_transmit) returns the bytes that the host can have read by a time.
 ///
 /// ```
 /// use core::time::Duration;
@@ -36,7 +36,7 @@ pub use settings::BoardSettings;
 /// let mut board = EmulatedBoard::new(now, BoardSettings::default());
 /// board.handle_bytes(now, &[0x4d]); // SendVersion
 ///
-/// // Nothing is on the line at once; the converter hands over the whole answer after 16 ms.
+/// // No byte passes the line at once; the converter delivers the whole answer after 16 ms.
 /// assert_eq!(board.poll_transmit(now), None);
 /// let (at, answer) = board.poll_transmit(now + Duration::from_millis(50)).expect("an answer");
 /// assert_eq!(at, now + Duration::from_millis(16));
@@ -46,45 +46,44 @@ pub use settings::BoardSettings;
 pub struct EmulatedBoard {
     settings: BoardSettings,
     on: bool,
-    /// When the board, reset over the bus, is there again.
+    /// When the board is back after a reset over the bus.
     restart_at: Option<Timestamp>,
-    /// The board hangs until then: it takes nothing in and sends nothing.
+    /// The board hangs until then: it takes in and sends nothing.
     silent_until: Option<Timestamp>,
     scan: Scan,
     memory: Memory,
-    /// The memory is being written until then.
     writing_until: Timestamp,
     line: Wire,
     input: Input,
     mode: Mode,
-    /// When the board answers a bus ping to all.
+    /// When the board will answer a broadcast ping.
     ping_at: Option<Timestamp>,
     ignores_ping: bool,
     random: fastrand::Rng,
     clock: Option<EmulatedClock>,
-    /// What the clock answered when it was last asked; `None`: it did not.
+    /// The clock's last answer to the board. `None` if there was no answer.
     clock_read: Option<ClockTimes>,
-    /// What was last sent of the clock, in update-nice mode; `None`: nothing yet.
+    /// The clock's state last reported in update-nice mode. `None` before the first report.
     clock_sent: Option<Option<ClockTimes>>,
     clock_due: Timestamp,
 }
 
-/// What the board listens to and what it sends unasked.
+/// Which commands the board obeys, and which messages it sends unasked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Answers when addressed.
+    /// Answers queries to its address.
     Bus,
-    /// Answers, and sends nothing unasked.
+    /// Answers queries, and sends nothing unasked.
     Idle,
-    /// Changed fields, and the clock whenever it was asked.
+    /// Reports changes, and the clock whenever it was polled.
     Update,
-    /// Changed fields only.
+    /// Reports changes only.
     UpdateBoard,
-    /// Changed fields, and the clock when it changed.
+    /// Reports changes, and the clock if it has changed.
     UpdateNice,
 }
 
-/// What the board does next by itself.
+/// The board's next action by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum BoardAction {
     Restart,
@@ -96,13 +95,13 @@ enum BoardAction {
 }
 
 impl EmulatedBoard {
-    /// A board that got power at `now`, with nothing on it.
+    /// Creates an empty board that is powered up at `now`.
     #[must_use]
     pub fn new(now: Timestamp, settings: BoardSettings) -> Self {
         Self::with_pieces(now, settings, &[None; Field::COUNT])
     }
 
-    /// A board that got power at `now` with these pieces on it.
+    /// Creates a board with these pieces that is powered up at `now`.
     #[must_use]
     pub fn with_pieces(now: Timestamp, settings: BoardSettings, pieces: &Dump) -> Self {
         let mut scan = Scan::new(now + settings.scan_phase, settings.scan_period);
@@ -132,31 +131,31 @@ impl EmulatedBoard {
         board
     }
 
-    /// What really stands on a field.
+    /// Returns the actual contents of a square, whatever its sensor shows.
     #[must_use]
     pub fn contents(&self, field: Field) -> Contents {
         self.scan.real()[field.index()]
     }
 
-    /// Puts something on a field in place of what stood there, or takes it away.
+    /// Replaces the contents of a square.
     pub fn set(&mut self, now: Timestamp, field: Field, contents: Contents) {
         self.advance_scan(now);
         self.scan.set(field, contents);
     }
 
-    /// A fault: whatever stands on the field, its sensor shows this from now on.
+    /// Injects a fault: whatever its contents, the sensor of the square shows `shows` from now on.
     pub fn break_field(&mut self, now: Timestamp, field: Field, shows: Contents) {
         self.advance_scan(now);
         self.scan.stick(field, Some(shows));
     }
 
-    /// The sensor of a field shows again what stands there.
+    /// Repairs the sensor of a square, so that it shows the actual contents again.
     pub fn mend_field(&mut self, now: Timestamp, field: Field) {
         self.advance_scan(now);
         self.scan.stick(field, None);
     }
 
-    /// A fault: until then the board takes no command in and sends nothing; scan and memory go on.
+    /// Injects a fault: until then the board takes in no command and sends nothing. Scan and memory go on.
     pub fn silence(&mut self, now: Timestamp, until: Timestamp) {
         self.advance(now);
         self.input.forget(now);
@@ -164,21 +163,20 @@ impl EmulatedBoard {
         self.silent_until = Some(until);
     }
 
-    /// A fault: from now on this many of a thousand messages are damaged on the line. A byte is changed or lost, the
-    /// end is cut off or nothing comes at all; what is damaged and how is drawn from the seed.
+    /// Injects a fault: from now on, this many messages in a thousand are damaged on the line. A byte is changed or
+    /// lost, the end is cut off, or the whole message is lost. The seed determines which messages are damaged, and how.
     pub fn damage_line(&mut self, now: Timestamp, per_mille: u16, seed: u64) {
         self.advance(now);
         self.line.damage(per_mille, seed);
     }
 
-    /// Takes the power away. The memory stays as it is; what was on its way from the board is lost.
+    /// Turns the power off. The memory stays as it is; bytes in transit from the board are lost.
     pub fn power_off(&mut self, now: Timestamp) {
         self.advance(now);
         self.shut_down(now);
     }
 
-    /// Gives the power back; nothing if the board has it. The memory gets a tag and the pieces found, and the board is
-    /// in bus mode.
+    /// Turns the power on, if it is off. The memory gets a tag and the pieces found, and the board is in bus mode.
     pub fn power_on(&mut self, now: Timestamp) {
         self.advance(now);
         if !self.on {
@@ -186,45 +184,45 @@ impl EmulatedBoard {
         }
     }
 
-    /// Whether the board has power and is not restarting.
+    /// Returns whether the board has power and is not restarting.
     #[must_use]
     pub const fn powered(&self) -> bool {
         self.on
     }
 
-    /// Plugs a clock in or, with `None`, pulls its cable out. Returns the clock that was there.
+    /// Plugs in a clock or, with `None`, pulls out its cable. Returns the previous clock.
     pub fn plug_clock(&mut self, now: Timestamp, clock: Option<EmulatedClock>) -> Option<EmulatedClock> {
         self.advance(now);
         std::mem::replace(&mut self.clock, clock)
     }
 
-    /// The clock plugged in.
+    /// Returns the clock that is plugged in.
     #[must_use]
     pub fn clock(&self) -> Option<&EmulatedClock> {
         self.clock.as_ref()
     }
 
-    /// The clock plugged in, to be handled at `now`.
+    /// Returns the clock that is plugged in, to be operated at `now`.
     pub fn clock_mut(&mut self, now: Timestamp) -> Option<&mut EmulatedClock> {
         self.advance(now);
         self.clock.as_mut()
     }
 
-    /// The host has written these bytes: they arrive one after another from now on.
+    /// Takes in bytes that the host writes. They arrive one after another from now on.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.advance(now);
         self.input.write(now, bytes);
     }
 
-    /// The next bytes that the host could read at `now` or before, with the time at which they came.
+    /// Returns the next bytes that the host can have read by `now`, with the time at which they came.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         self.advance(now);
         self.line.receive(now)
     }
 
-    /// When [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) will next have something to do if
-    /// the board is left alone; `None`: never.
+    /// Returns when [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) will next have something to do
+    /// if the board is not touched before. `None` if they never will.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         [self.line.next_at(), self.next_act_at()]
@@ -233,7 +231,7 @@ impl EmulatedBoard {
             .min()
     }
 
-    /// Time has come to `now`: the scan goes on, the clock is asked, commands are taken in.
+    /// Advances to `now`: scans, polls the clock and takes in commands.
     pub fn advance(&mut self, now: Timestamp) {
         while let Some((at, act)) = self.next_act(true).filter(|(at, _)| *at <= now) {
             match act {
@@ -253,7 +251,7 @@ impl EmulatedBoard {
         }
     }
 
-    /// The line on which the board's bytes go out.
+    /// Returns the line on which the board sends.
     pub(super) fn line_mut(&mut self) -> &mut Wire {
         &mut self.line
     }
@@ -262,12 +260,13 @@ impl EmulatedBoard {
         &self.line
     }
 
-    /// When the board will next do something by itself that can be noticed.
+    /// Returns when the board will next do anything that can be noticed from outside.
     pub(super) fn next_act_at(&self) -> Option<Timestamp> {
         self.next_act(self.asks_clock()).map(|(at, _)| at)
     }
 
-    /// A byte from the host has arrived. Returns whether the board has anything to do for it now or later.
+    /// Takes in a byte that has arrived from the host. Returns whether it gives the board something to do, now or
+    /// later.
     pub(super) fn receive(&mut self, now: Timestamp, byte: u8) -> bool {
         if !self.on || self.hangs(now) {
             return false;
@@ -276,7 +275,7 @@ impl EmulatedBoard {
         self.take_in(now) || self.input.next_taken().is_some()
     }
 
-    /// As [`advance`](Self::advance), and samples that show nothing new have been taken as well.
+    /// Like [`advance`](Self::advance), but also takes samples that show nothing new.
     fn advance_scan(&mut self, now: Timestamp) {
         self.advance(now);
         if self.on {
@@ -320,7 +319,7 @@ impl EmulatedBoard {
         self.input.forget(now);
     }
 
-    /// Takes in what there is and obeys it. Returns whether a command was among it.
+    /// Takes in and obeys the waiting commands. Returns whether there was one.
     fn take_in(&mut self, now: Timestamp) -> bool {
         let mut obeyed = false;
         while let Some(heard) = self.input.take(now) {
@@ -347,7 +346,8 @@ impl EmulatedBoard {
         }
     }
 
-    /// Without a clock, one that is still to be missed, and a mode that reports it there is nothing to wake up for.
+    /// Returns whether the clock must be polled. There is nothing to wake up for if no clock is plugged in, the lack of
+    /// one has been noted, and the mode does not report it.
     fn asks_clock(&self) -> bool {
         self.clock.is_some()
             || self.clock_read.is_some()
@@ -382,7 +382,7 @@ impl EmulatedBoard {
         }
     }
 
-    /// Sends what the mode reports unasked.
+    /// Sends an unasked message of the current mode.
     fn send(&mut self, now: Timestamp, message: Message<'_>) {
         if !self.hangs(now) {
             let mut bytes = Vec::new();
@@ -391,7 +391,8 @@ impl EmulatedBoard {
         }
     }
 
-    /// Sends the answer to a command that was taken in at `now`; the next is taken in when it has passed.
+    /// Sends the answer to a command taken in at `now`. The next command is taken in when the answer has passed the
+    /// line.
     fn answer_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         if !self.hangs(now) {
             self.line

@@ -1,4 +1,4 @@
-//! Many boards on one line.
+//! An emulated bus: many boards on one line.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -10,18 +10,18 @@ use super::line::{Damage, handed_over};
 use crate::facts::{BYTE_TIME, CONVERTER_PERIOD};
 use crate::time::Timestamp;
 
-/// How an emulated bus is made.
+/// Settings of an emulated bus.
 #[derive(Debug, Clone)]
 pub struct EmulatedBusSettings {
-    /// How long one byte takes on the line: 1.04 ms at 9600 baud.
+    /// Duration of one byte on the line: 1.04 ms at 9600 baud.
     pub byte_time: Duration,
-    /// The host's converter hands bytes over at multiples of this; zero: one by one.
+    /// The host's converter delivers bytes at multiples of this time. Zero delivers them one by one.
     pub latency: Duration,
-    /// How many of a thousand answers are damaged, as [`EmulatedBoard::damage_line`] does it.
+    /// Damaged answers per thousand; see [`EmulatedBoard::damage_line`] for the kinds of damage.
     pub damaged_answers: u16,
-    /// How many of a thousand commands of the host are damaged so that no board understands them.
+    /// Commands of the host per thousand that are damaged, so that no board understands them.
     pub damaged_commands: u16,
-    /// What damage and the sum of colliding bytes are drawn from.
+    /// Seed of the damage and of the noise from collisions.
     pub seed: u64,
 }
 
@@ -39,9 +39,8 @@ impl Default for EmulatedBusSettings {
 
 /// Boards that share one half-duplex line.
 ///
-/// What the host writes reaches all boards. Bytes that pass at the same time, of two boards or of a board and the host,
-/// collide and arrive as noise. Boards are attached and detached while the line is in use, and can be handled one by
-/// one.
+/// Bytes written by the host reach all boards. Bytes that pass at the same time, from two boards or from a board and
+/// the host, collide and arrive as noise. Boards can be attached, detached and changed while the line is in use.
 ///
 /// ```
 /// use core::time::Duration;
@@ -63,10 +62,10 @@ impl Default for EmulatedBusSettings {
 pub struct EmulatedBus {
     settings: EmulatedBusSettings,
     boards: BTreeMap<BusAddress, Attached>,
-    /// Bytes of the host that have not passed yet.
+    /// Bytes from the host that have not passed yet.
     host: VecDeque<Passing>,
     host_free_at: Timestamp,
-    /// Bytes of boards that have begun to pass.
+    /// Bytes from boards that have begun to pass.
     boards_air: Vec<Passing>,
     /// Bytes with the time at which the host can read them.
     out: VecDeque<(Timestamp, u8)>,
@@ -74,35 +73,33 @@ pub struct EmulatedBus {
     random: fastrand::Rng,
 }
 
-/// A board on the line.
 #[derive(Debug)]
 struct Attached {
     board: EmulatedBoard,
-    /// Before this time the board does nothing that the line notices.
+    /// Time before which the board does nothing that affects the line.
     due: Option<Timestamp>,
 }
 
 impl Attached {
     fn settle(&mut self) {
-        // A byte is taken from the board's line once it has begun.
+        // A byte is taken from the board's line just after it has begun.
         let begins = self.board.line().next_begins().map(|at| at + JUST_AFTER);
         self.due = [self.board.next_act_at(), begins].into_iter().flatten().min();
     }
 }
 
-/// A byte on the line.
 #[derive(Debug, Clone, Copy)]
 struct Passing {
-    /// When all of it has passed.
+    /// When the whole byte has passed.
     passed: Timestamp,
-    /// The board that sends it; `None`: the host.
+    /// The board that sends the byte. `None` if the host sends it.
     from: Option<BusAddress>,
     byte: u8,
     collided: bool,
 }
 
 impl Passing {
-    /// Notes on both whether they pass at the same time.
+    /// Marks both bytes as collided if they pass at the same time.
     fn meet(&mut self, other: &mut Self, byte_time: Duration) {
         let apart = self.passed.saturating_duration_since(other.passed)
             + other.passed.saturating_duration_since(self.passed);
@@ -112,20 +109,20 @@ impl Passing {
     }
 }
 
-/// Why a board could not be attached; it is handed back.
+/// Why a board could not be attached, with the board.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
-    /// The board's serial number is no address.
+    /// The board's serial number is not an address.
     #[error("the board's serial number is not a bus address")]
     NoAddress(Box<EmulatedBoard>),
-    /// A board with this address is on the line.
+    /// Another board on the line has this address.
     #[error("another board on the line has the address {0}")]
     Taken(BusAddress, Box<EmulatedBoard>),
 }
 
 impl AttachError {
-    /// The board that could not be attached.
+    /// Returns the board that could not be attached.
     #[must_use]
     pub fn into_board(self) -> EmulatedBoard {
         match self {
@@ -135,7 +132,7 @@ impl AttachError {
 }
 
 impl EmulatedBus {
-    /// A line without boards.
+    /// Creates a line without boards.
     #[must_use]
     pub fn new(now: Timestamp, settings: EmulatedBusSettings) -> Self {
         Self {
@@ -150,11 +147,11 @@ impl EmulatedBus {
         }
     }
 
-    /// Connects a board to the line. Bytes that were on their way from it are lost.
+    /// Connects a board to the line. Bytes in transit from the board are lost.
     ///
     /// # Errors
     ///
-    /// [`AttachError`] hands the board back if it has no address or another board has the same.
+    /// Fails if the board has no address, or if another board has the same one. The [`AttachError`] holds the board.
     pub fn attach(&mut self, now: Timestamp, mut board: EmulatedBoard) -> Result<BusAddress, AttachError> {
         self.advance(now);
         let Some(address) = board.bus_address() else {
@@ -176,7 +173,7 @@ impl EmulatedBus {
         Ok(address)
     }
 
-    /// Takes a board off the line. Bytes that were on their way from it are lost.
+    /// Takes a board off the line. Bytes in transit from the board are lost.
     pub fn detach(&mut self, now: Timestamp, address: BusAddress) -> Option<EmulatedBoard> {
         self.advance(now);
         let mut board = self.boards.remove(&address)?.board;
@@ -184,28 +181,28 @@ impl EmulatedBus {
         Some(board)
     }
 
-    /// The board with this address.
+    /// Returns the board with this address.
     #[must_use]
     pub fn board(&self, address: BusAddress) -> Option<&EmulatedBoard> {
         self.boards.get(&address).map(|attached| &attached.board)
     }
 
-    /// The board with this address, to be handled at `now`.
+    /// Returns the board with this address, to be changed at `now`.
     pub fn board_mut(&mut self, now: Timestamp, address: BusAddress) -> Option<&mut EmulatedBoard> {
         self.advance(now);
         let attached = self.boards.get_mut(&address)?;
-        // What will be done to it may give it something to do.
+        // The caller's change may give the board something to do.
         attached.due = Some(now);
         attached.board.advance(now);
         Some(&mut attached.board)
     }
 
-    /// The addresses of the boards on the line, in their order.
+    /// Returns the addresses of the boards on the line, in ascending order.
     pub fn addresses(&self) -> impl Iterator<Item = BusAddress> + '_ {
         self.boards.keys().copied()
     }
 
-    /// The host has written these bytes: they pass one after another from now on.
+    /// Takes in bytes that the host writes. They pass one after another from now on.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.advance(now);
         self.host_free_at = self.host_free_at.max(now);
@@ -229,7 +226,7 @@ impl EmulatedBus {
         }
     }
 
-    /// The next bytes that the host could read at `now` or before, with the time at which they came.
+    /// Returns the next bytes that the host can have read by `now`, with the time at which they came.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         self.advance(now);
@@ -238,8 +235,8 @@ impl EmulatedBus {
         Some((at, self.out.drain(..count).map(|(_, byte)| byte).collect()))
     }
 
-    /// When [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) will next have something to do if
-    /// the boards are left alone; `None`: never.
+    /// Returns when [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) will next have something to do
+    /// if the boards are not touched before. `None` if they never will.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         let host = self.host.front().map(|byte| byte.passed);
@@ -249,7 +246,7 @@ impl EmulatedBus {
         air.chain(boards.chain([host, out]).flatten()).min()
     }
 
-    /// Time has come to `now`.
+    /// Advances to `now`.
     pub fn advance(&mut self, now: Timestamp) {
         while let Some(at) = self.host.front().map(|byte| byte.passed).filter(|at| *at <= now) {
             self.pass(at);
@@ -265,7 +262,8 @@ impl EmulatedBus {
         self.pass(now);
     }
 
-    /// Boards go on until `now`, what they have begun to send is on the line, and what has passed is with the host.
+    /// Advances the boards to `now`, puts the bytes that they have begun to send on the line, and delivers those that
+    /// have passed to the host.
     fn pass(&mut self, now: Timestamp) {
         let due = |attached: &Attached| attached.due.is_some_and(|due| due <= now);
         for (address, attached) in self.boards.iter_mut().filter(|(_, attached)| due(attached)) {
@@ -285,7 +283,7 @@ impl EmulatedBus {
             }
             attached.settle();
         }
-        // What begins later than now cannot meet what has passed.
+        // Bytes that begin later than `now` cannot collide with bytes that have passed.
         self.boards_air.sort_by_key(|byte| byte.passed);
         let count = self
             .boards_air
@@ -308,7 +306,7 @@ impl EmulatedBus {
     }
 }
 
-/// The smallest step of time.
+/// The resolution of [`Timestamp`].
 const JUST_AFTER: Duration = Duration::from_micros(1);
 
 #[cfg(test)]

@@ -1,18 +1,17 @@
-//! The serial line and its converter: bytes take their time.
+//! The serial line and its converter, which delay every byte.
 
 use core::time::Duration;
 use std::collections::VecDeque;
 
 use crate::time::Timestamp;
 
-/// What waits on its way from a board to the host.
+/// Bytes in transit from a board to the host.
 #[derive(Debug, Clone)]
 pub(super) struct Wire {
-    /// How long one byte takes.
     byte: Duration,
-    /// The converter hands over what it has at multiples of this; zero: each byte as it comes.
+    /// The converter delivers bytes at multiples of this time. Zero delivers each byte as it comes.
     latency: Duration,
-    /// When the last byte queued will have passed.
+    /// When the last queued byte will have passed.
     free_at: Timestamp,
     /// Bytes with the time at which they have passed.
     bytes: VecDeque<(Timestamp, u8)>,
@@ -30,12 +29,12 @@ impl Wire {
         }
     }
 
-    /// From now on damages this many of a thousand messages.
+    /// Damages this many messages in a thousand from now on.
     pub(super) fn damage(&mut self, per_mille: u16, seed: u64) {
         self.damage = (per_mille > 0).then(|| Damage::new(per_mille, seed));
     }
 
-    /// Sends a message after those that are still on their way.
+    /// Sends a message, behind those still in transit.
     pub(super) fn send(&mut self, now: Timestamp, message: &[u8]) {
         let mut message = message.to_vec();
         if let Some(damage) = &mut self.damage {
@@ -48,34 +47,32 @@ impl Wire {
         }
     }
 
-    /// When the last byte queued will have passed.
     pub(super) fn free_at(&self) -> Timestamp {
         self.free_at
     }
 
-    /// Drops what has not passed by `now`.
+    /// Drops the bytes that have not passed by `now`.
     pub(super) fn cut(&mut self, now: Timestamp) {
         self.bytes.retain(|(at, _)| *at <= now);
         self.free_at = now;
     }
 
-    /// When the next byte will have begun to pass.
+    /// Returns when the next byte begins to pass.
     pub(super) fn next_begins(&self) -> Option<Timestamp> {
         self.bytes.front().map(|(at, _)| at.saturating_sub(self.byte))
     }
 
-    /// The next byte that has begun to pass before `now`, with the time at which it has passed.
+    /// Returns the next byte that has begun to pass before `now`, with the time at which it will have passed.
     pub(super) fn pop_begun(&mut self, now: Timestamp) -> Option<(Timestamp, u8)> {
         self.next_begins().filter(|begins| *begins < now)?;
         self.bytes.pop_front()
     }
 
-    /// When the next bytes can be read.
     pub(super) fn next_at(&self) -> Option<Timestamp> {
         self.bytes.front().map(|(at, _)| handed_over(*at, self.latency))
     }
 
-    /// The bytes that can be read at the earliest time up to `now`.
+    /// Returns the next bytes that can be read by `now`, with their time.
     pub(super) fn receive(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         let at = self.next_at().filter(|at| *at <= now)?;
         let latency = self.latency;
@@ -103,10 +100,11 @@ impl Damage {
         }
     }
 
-    /// Damages this message, or leaves it as it is: one byte is changed or lost, the end is cut off or all of it.
+    /// Leaves this message as it is, or damages it: one byte is changed or lost, the end is cut off, or the whole
+    /// message is lost.
     ///
-    /// Every such damage shows in the checksum of a bus or in the length. Therefore the two bytes of the length are
-    /// left alone: with a wrong one, in one of 128 cases another byte passes for the checksum.
+    /// The checksum of a bus message or its length reveals each kind of damage. Therefore the two length bytes are left
+    /// alone: with a wrong length, in one of 128 cases another byte passes for the checksum.
     pub(super) fn strike(&mut self, message: &mut Vec<u8>) {
         if message.is_empty() || self.random.u16(..1000) >= self.per_mille {
             return;
@@ -130,7 +128,7 @@ impl Damage {
     }
 }
 
-/// When the converter hands over what passed at this time.
+/// Returns when the converter delivers a byte that has passed at this time.
 pub(super) fn handed_over(at: Timestamp, latency: Duration) -> Timestamp {
     let Ok(step) = i64::try_from(latency.as_micros()) else {
         return at;
@@ -154,7 +152,7 @@ mod tests {
     const BYTE: Duration = Duration::from_micros(1040);
 
     #[test]
-    fn a_byte_behind_others_waits_for_them() {
+    fn bytes_pass_one_after_another() {
         let mut line = Wire::new(START, BYTE, Duration::ZERO);
         line.send(START, &[1, 2]);
         line.send(START, &[3]);
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_before_it_has_come() {
+    fn a_byte_can_be_read_once_it_has_passed() {
         let mut line = Wire::new(START, BYTE, Duration::ZERO);
         line.send(START, &[1]);
         assert_eq!(line.receive(START + Duration::from_micros(1039)), None);
@@ -174,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_converter_hands_over_portions() {
+    fn a_converter_delivers_bytes_in_chunks() {
         let mut line = Wire::new(START, BYTE, Duration::from_millis(16));
         line.send(START, &[7; 20]);
         let late = START + Duration::from_secs(1);

@@ -1,8 +1,6 @@
-//! How a session keeps its board.
-
 use core::time::Duration;
 
-/// How a session keeps its board; see [`Session::keeping`](super::Session::keeping).
+/// Settings of a session that drives its board; see [`Session::keeping`](super::Session::keeping).
 ///
 /// ```
 /// use core::time::Duration;
@@ -18,31 +16,32 @@ use core::time::Duration;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSettings {
-    /// Read the board's memory after every opening. Yes by default: a port that opens may have been away, and what
-    /// was played meanwhile stands there. It takes up to 8.3 s, in which live updates wait at the board.
+    /// Whether to read the board's memory after every opening. Default: yes, because the port may have been away, and
+    /// the memory has the moves played in the meantime. Reading takes up to 8.3 s, during which live updates wait in
+    /// the board.
     pub read_memory: bool,
-    /// How often the battery is asked for; `None`, the default: never. For Bluetooth boards, others have none.
+    /// Interval of battery queries. `None`, the default, if the battery is never queried. Only Bluetooth boards have
+    /// one.
     pub battery: Option<Duration>,
-    /// How long the squares have been quiet after changes when a dump is asked for, which shows a change that was
-    /// not heard. 3 s by default: longer than a hand takes from lifting a piece to pressing the clock, so that the
-    /// 70 ms on the line fall between moves, and shorter than most thinking.
+    /// Quiet time after changes, after which a dump is requested to show changes that were lost. Default: 3 s. This is
+    /// longer than a hand takes from lifting a piece to pressing the clock, so that the 70 ms on the line fall between
+    /// moves, and shorter than most thinking times.
     pub quiet_dump: Duration,
-    /// How long the board may be silent before it is asked for a sign of life. 10 s by default, which makes an
-    /// idle board's recording grow by some 3 MB a day. While the clock runs the board reports every second, and
-    /// 4 s are enough.
+    /// Silence after which a sign of life is requested. Default: 10 s, at which an idle board's recording grows by
+    /// about 3 MB a day. While the clock runs, the board reports every second, so the limit is at most 4 s.
     pub silence: Duration,
-    /// How long a text stays on the clock's display before the times come back; 5 s by default.
+    /// How long the clock displays a text before it displays its times again. Default: 5 s.
     pub text_time: Duration,
-    /// Whether other boards may turn out to be on the line; no by default. Where several answer at once, nobody can be
-    /// understood: then the port is given up, so that the line is probed again.
+    /// Whether other boards may be on the same line. Default: no. If several boards answer at once, their answers
+    /// cannot be decoded; then the session gives up the port, so that the line is probed again.
     pub shared: bool,
 }
 
 impl SessionSettings {
-    /// How long a text stays on the clock's display by default.
+    /// Default of [`text_time`](Self::text_time).
     pub const TEXT_TIME: Duration = Duration::from_secs(5);
 
-    /// For a board on a Bluetooth link: it is asked for its battery every five minutes, which lasts for hours.
+    /// Settings for a board on a Bluetooth link. Its battery lasts for hours and is queried every five minutes.
     #[must_use]
     pub fn with_battery() -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What was last heard of a board, and when it is time to ask it something.
+//! Tracks the state of a board and decides when to query it.
 
 use core::time::Duration;
 
@@ -7,40 +7,40 @@ use kiebitz_protocol::{ClockTimes, Contents, Decoded, Dump, Field, Message};
 use super::settings::SessionSettings;
 use crate::time::Timestamp;
 
-/// Watches over a board whose port is open.
+/// State of a board on an open port, as far as it decides about queries.
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
-    /// The last message, or the opening of the port.
+    /// When the last message came, or the port was opened.
     pub(super) heard_at: Timestamp,
-    /// A message has come since the port was opened.
+    /// Whether a message has come since the port was opened.
     speaks: bool,
-    /// Bytes that made no message have come since the last one that did.
+    /// Whether undecodable bytes have come since the last message.
     noise: bool,
-    /// Bytes last came that did not end a message: an answer may be on its way.
+    /// When bytes last came that did not complete a message. An answer may be in transit.
     pub(super) busy_at: Timestamp,
-    /// A field last changed, and no dump has shown the board since.
+    /// When a square last changed, or the memory came. `None` if a dump has come since.
     changed_at: Option<Timestamp>,
-    /// Bytes that made no message last came then.
+    /// When undecodable bytes last came.
     pub(super) garbage_at: Option<Timestamp>,
-    /// Bytes were first lost since the last dump, or what happened on the squares.
+    /// First sign since the last dump that bytes or changes were lost.
     disturbed_at: Option<Timestamp>,
-    /// A dump was last asked for.
     pub(super) dump_asked_at: Option<Timestamp>,
-    /// Whether the clock runs; `None` without a clock.
+    /// Whether the clock runs. `None` without a clock.
     clock_runs: Option<bool>,
-    /// The last reading of a running clock; `None` where the last one was of another.
+    /// Last clock reading, if the clock was running. `None` otherwise.
     running: Option<ClockTimes>,
-    /// The lever has been in its position for more than one reading: after a press, the first one may still change.
+    /// Whether the lever has kept its position for more than one reading. After a press, the first reading may still
+    /// change.
     lever_rests: bool,
-    /// How many fields have changed since a press.
+    /// Changes of squares since the last press.
     changes: u8,
-    /// What stands on the fields by what was heard; `None` before the first dump.
+    /// Contents of the squares according to dumps and reports. `None` before the first dump.
     fields: Option<Dump>,
-    /// Fields that a dump showed differently from their last report, and what it showed, until their reports follow.
+    /// Squares whose last dump differed from their last report, with the contents in the dump. An entry is removed when
+    /// its report follows.
     unreported: Vec<(Field, Contents)>,
-    /// It was noticed then that reports were lost.
+    /// When reports were first noticed to be lost. `None` if none are missing.
     missed_at: Option<Timestamp>,
-    /// The memory was last asked for.
     pub(super) memory_asked_at: Option<Timestamp>,
 }
 
@@ -66,7 +66,7 @@ impl Watch {
         }
     }
 
-    /// Something was decoded, or could not be.
+    /// Takes in a decoded message or a decoding error.
     pub(super) fn hear(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
         let message = match decoded {
             Ok(Message::Unknown { .. }) | Err(_) => {
@@ -78,7 +78,7 @@ impl Watch {
             }
             Ok(message) => message,
         };
-        // A clock went on running, and was not heard: what happened on the squares meanwhile was not either.
+        // The running clock was not heard for a while, so changes in that time were not heard either.
         let runs = self.clock_runs == Some(true);
         if runs && now > self.heard_at.max(self.busy_at) + RUNNING_CLOCK_SILENCE {
             self.missed(now);
@@ -94,7 +94,7 @@ impl Watch {
                 (self.changed_at, self.disturbed_at) = (None, None);
                 self.dumped(now, dump);
             }
-            // Updates waited while it was sent, and a board has little room for them.
+            // While the memory was sent, updates had to wait, and a board has little room for them.
             Message::EeMoves(_) => {
                 self.changed_at = Some(now);
                 self.missed_at = None;
@@ -109,7 +109,8 @@ impl Watch {
         }
     }
 
-    /// Nobody presses without a move: where too few changes were reported before it, others may have been lost.
+    /// Compares two readings of a running clock. Players press only after a move, so if too few changes were reported
+    /// before a press, some may have been lost.
     fn clock_shown(&mut self, now: Timestamp, times: ClockTimes) {
         let before = self.running.take().filter(|_| times.running);
         self.running = Some(times).filter(|times| times.running);
@@ -118,7 +119,7 @@ impl Watch {
             return;
         };
         let moved = before.lever_right_high != times.lever_right_high;
-        // Both have pressed where the time of the side that does not run is another one.
+        // If the lever is where it was and the time of the halted side has changed, both sides have pressed.
         let twice = self.lever_rests && !moved && halted(before) != halted(times);
         self.lever_rests = !moved;
         if moved || twice {
@@ -129,7 +130,8 @@ impl Watch {
         }
     }
 
-    /// A board reports changes alone: a report of what was known already shows that another one was lost.
+    /// Takes in a reported change. Boards report only changes, so a report of contents already known shows that another
+    /// report was lost.
     fn reported(&mut self, now: Timestamp, field: Field, contents: Contents) {
         let Some(known) = self
             .fields
@@ -142,7 +144,7 @@ impl Watch {
         let shown = self.unreported.len();
         self.unreported.retain(|ahead| *ahead != (field, contents));
         if self.unreported.len() < shown {
-            // The dump was ahead of it.
+            // The dump had already shown this change.
             self.missed_at = self.missed_at.filter(|_| !self.unreported.is_empty());
         } else if !changed {
             self.missed_at.get_or_insert(now);
@@ -161,7 +163,7 @@ impl Watch {
         self.fields = Some(*dump);
     }
 
-    /// Reports may have been lost, and a dump may not show all of it.
+    /// Notes that reports may have been lost, and that a dump may not show all of them.
     pub(super) fn missed(&mut self, now: Timestamp) {
         if self.fields.is_some() {
             self.missed_at.get_or_insert(now);
@@ -169,8 +171,8 @@ impl Watch {
         }
     }
 
-    /// When the memory is to be asked for what was not reported; `None`: nothing is known to be missing, or the board
-    /// has not been heard since.
+    /// Returns when to request the memory for lost reports. `None` if no report is known to be lost, or if the board
+    /// has not been heard since the loss.
     pub(super) fn memory_due(&self) -> Option<Timestamp> {
         let due = self.missed_at.filter(|missed| self.heard_at >= *missed)? + REPORT_FOLLOWS;
         Some(
@@ -183,7 +185,7 @@ impl Watch {
         self.clock_runs.is_some()
     }
 
-    /// When a dump is to show what may not have been heard; `None` before the first.
+    /// Returns when to request a dump to recover changes that may have been lost. `None` before the first dump.
     pub(super) fn dump_due(&self, settings: &SessionSettings) -> Option<Timestamp> {
         let quiet = match self.changed_at {
             Some(at) => Some(at + settings.quiet_dump),
@@ -197,7 +199,7 @@ impl Watch {
         )
     }
 
-    /// When the board will have been silent for too long.
+    /// Returns when the board will have been silent for too long.
     pub(super) fn silence_due(&self, settings: &SessionSettings) -> Timestamp {
         let running = self.clock_runs == Some(true);
         self.heard_at
@@ -208,7 +210,7 @@ impl Watch {
             }
     }
 
-    /// Why the port is given up when a vital question stays without an answer.
+    /// Returns why the port is given up if a vital query remains unanswered.
     pub(super) fn reason(&self) -> &'static str {
         match (self.speaks, self.noise) {
             (false, false) => "no board answers: perhaps this is another device, or a board without power",
@@ -222,7 +224,7 @@ impl Watch {
     }
 }
 
-/// The hours, minutes and seconds of the side whose clock does not run.
+/// Returns hours, minutes and seconds of the side whose clock does not run.
 fn halted(times: ClockTimes) -> (u8, u8, u8) {
     let side = if times.lever_right_high {
         times.left
@@ -232,18 +234,17 @@ fn halted(times: ClockTimes) -> (u8, u8, u8) {
     (side.hours, side.minutes, side.seconds)
 }
 
-/// A piece that is taken before the board was scanned again spares two plies one change of four.
+/// Minimum changes of two plies: four, less one if a piece is captured before the next scan of the board.
 const CHANGES_OF_TWO: u8 = 3;
-/// A burst of garbage should be over before a dump is asked for.
+/// Delay of a dump after garbage, so that the burst is over.
 const BURST: Duration = Duration::from_millis(300);
-/// The shortest time between two questions for a dump: a disturbed line must not be filled with dumps as well.
+/// Minimum time between two dump requests, so that dumps do not fill a disturbed line.
 const MIN_DUMP_INTERVAL: Duration = Duration::from_secs(2);
-/// A report that a dump has overtaken comes within a scan, and so does the end of a burst of garbage.
+/// Delay after which a report overtaken by a dump has come, within one scan, and a burst of garbage is over.
 const REPORT_FOLLOWS: Duration = Duration::from_millis(300);
-/// The shortest time between two readings of the memory, so that a line that keeps losing reports is not filled with
-/// them.
+/// Minimum time between two memory requests, so that they do not fill a line that keeps losing reports.
 const MIN_MEMORY_INTERVAL: Duration = Duration::from_secs(10);
-/// Now and then a dump is due even if nothing seems to have been missed: a whole update lost leaves no trace.
+/// Interval of routine dumps. A completely lost update leaves no trace.
 const ROUTINE: Duration = Duration::from_secs(60);
-/// With a running clock a board reports every second, sometimes every other.
+/// Maximum silence with a running clock. A board then reports every second, sometimes every other.
 const RUNNING_CLOCK_SILENCE: Duration = Duration::from_secs(4);

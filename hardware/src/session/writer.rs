@@ -1,4 +1,4 @@
-//! What is sent to a board, and when.
+//! Decides what to send to a board, and when.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -11,40 +11,38 @@ use super::watch::Watch;
 use crate::facts::INPUT_BUFFER;
 use crate::time::Timestamp;
 
-/// The half of a session that writes: one question at a time, the next when it is answered or given up.
+/// The half of a session that writes. It sends one query at a time, and the next when the answer has come or was given
+/// up.
 #[derive(Debug)]
 pub(super) struct SessionWriter {
     settings: SessionSettings,
-    /// `None` while the port is closed, or given up.
+    /// `None` while the port is closed, or once it is given up.
     open: Option<Open>,
     close: Option<String>,
-    /// The port went away while the clock showed a text, which was to end then.
+    /// When the text is to end that the clock was displaying when the port was closed.
     text_left: Option<Timestamp>,
 }
 
-/// A port that is open.
 #[derive(Debug)]
 struct Open {
     watch: Watch,
-    /// What is to be sent, in this order.
     agenda: VecDeque<Command>,
-    /// The question whose answer is waited for.
+    /// The query that waits for its answer.
     asked: Option<Asked>,
-    /// The board's numbers that it did not give when it was asked.
+    /// Serial numbers that the board did not give when queried.
     ungiven: Vec<Command>,
-    /// When they were last asked for, before the first dump.
+    /// When the serial numbers were last queried. `None` after the first dump request that follows.
     numbers_asked_at: Option<Timestamp>,
-    /// How often they have been.
+    /// How many times the serial numbers were queried.
     numbers_asked: u8,
-    /// Questions for a dump in a row that brought something else than an answer.
+    /// Consecutive dump requests answered by garbage.
     collisions: u8,
-    /// What the board's buffer could not take at once of a long command.
+    /// Remainder of a command that was too long for the board's input buffer.
     rest: Vec<u8>,
-    /// What the driver is to write.
     outbox: Option<Vec<u8>>,
-    /// Nothing more is sent before this.
+    /// Nothing more is sent before this time.
     free_at: Timestamp,
-    /// The clock's display is given back then.
+    /// When the clock's display is to show its times again.
     text_until: Option<Timestamp>,
     battery_due: Option<Timestamp>,
 }
@@ -94,7 +92,7 @@ impl SessionWriter {
         self.close = None;
     }
 
-    /// Something the board sent was decoded, or could not be.
+    /// Takes in a decoded message or a decoding error.
     pub(super) fn hear(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
         let Some(open) = &mut self.open else { return };
         open.watch.hear(now, decoded);
@@ -109,14 +107,14 @@ impl SessionWriter {
         }
     }
 
-    /// Bytes came after which a message is still unfinished.
+    /// Notes that bytes came that do not complete a message.
     pub(super) fn hear_part(&mut self, now: Timestamp) {
         if let Some(open) = &mut self.open {
             open.watch.busy_at = now;
         }
     }
 
-    /// What was to be written has been: answers are waited for from here.
+    /// Notes that the driver has written the bytes. The time-out of the answer starts now.
     pub(super) fn handle_sent(&mut self, now: Timestamp) {
         let Some(open) = &mut self.open else { return };
         open.free_at = open.free_at.max(now + BETWEEN_COMMANDS);
@@ -164,7 +162,8 @@ impl SessionWriter {
 }
 
 impl Open {
-    /// When [`work`](Self::work) will have something to do; `None`: when the driver has taken what is to be written.
+    /// Returns when [`work`](Self::work) will have something to do. `None` until the driver has taken the bytes to
+    /// write.
     fn deadline(&self, settings: &SessionSettings) -> Option<Timestamp> {
         if self.outbox.is_some() {
             return None;
@@ -190,11 +189,11 @@ impl Open {
         Some(occasion.max(self.free_at))
     }
 
-    /// Does what is due by `now`.
+    /// Does everything that is due by `now`.
     ///
     /// # Errors
     ///
-    /// Why the port is to be given up.
+    /// Fails with the reason if the port must be given up.
     fn work(&mut self, now: Timestamp, settings: &SessionSettings) -> Result<(), &'static str> {
         if self.deadline(settings).is_none_or(|due| now < due) {
             return Ok(());
@@ -224,9 +223,9 @@ impl Open {
         Ok(())
     }
 
-    /// When the answer is no longer waited for. While it may be on its way it is: the memory takes 8.3 s, and a board
-    /// that is still sending one to a former host cannot answer the first question before. Garbage that never ends
-    /// must not pass for an answer on its way for as long.
+    /// Returns when to stop waiting for the answer. The wait goes on while bytes keep coming: the memory takes 8.3 s,
+    /// and a board that is still sending its memory to a former host answers the first query only afterwards. The total
+    /// wait is limited, so that endless garbage does not pass for an answer in transit.
     fn answer_due(&self, asked: &Asked) -> Option<Timestamp> {
         let expected = question::expected(&asked.command)?;
         let patient = asked.at.max(self.watch.busy_at) + expected.patience;
@@ -247,20 +246,20 @@ impl Open {
             return Ok(());
         };
         let silent = self.watch.heard_at < asked.first_at;
-        // A board that sends other things is there, and either missed the question or does not know it.
+        // A board that sends other messages is connected. It either missed the query or does not know it.
         let max_tries = if silent {
             expected.tries
         } else {
             expected.tries.min(2)
         };
-        // Without its number a board would be taken for another one, and without its memory games would be lost: an answer
-        // that may have been garbled is asked for again.
-        let says_who = matches!(
+        // With a garbled serial number, the board would be taken for another one; without its memory, games would be
+        // lost. So these two are requested again if garbage came.
+        let is_number = matches!(
             asked.command,
             Command::ReturnSerialNumber | Command::ReturnLongSerialNumber
         );
         let garbage = self.watch.garbage_at.is_some_and(|at| at >= asked.at);
-        let garbled = garbage && (says_who || asked.command == Command::SendEeMoves);
+        let garbled = garbage && (is_number || asked.command == Command::SendEeMoves);
         if settings.shared && garbage && asked.command == Command::SendBoard {
             self.collisions += 1;
             if self.collisions >= MAX_COLLISIONS {
@@ -270,18 +269,19 @@ impl Open {
         let again = asked.tries < max_tries || garbled;
         if again && now.saturating_duration_since(asked.first_at) < MAX_ANSWER_TIME {
             self.ask(now, asked.command, asked.first_at, asked.tries.saturating_add(1));
-        } else if says_who && !self.ungiven.contains(&asked.command) {
+        } else if is_number && !self.ungiven.contains(&asked.command) {
             self.ungiven.push(asked.command);
-            self.ask_who_again(asked.command);
+            self.requery_number(asked.command);
             self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
         } else if asked.command == Command::SendBoard && !silent {
-            // It did not answer, and has been heard again since: what it did not report meanwhile is in its memory.
+            // The board missed the query but has been heard since. Its memory has the changes that it did not report
+            // meanwhile.
             self.watch.missed(now);
             self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
         } else if silent && expected.vital {
             return Err(self.watch.reason());
         } else if asked.command == Command::SendEeMoves && silent {
-            // It has sent nothing at all meanwhile: once it is heard again, it is asked again.
+            // The board has sent nothing at all meanwhile. The memory is requested again once the board is heard.
             self.watch.missed(now);
             self.watch.memory_asked_at = None;
             self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
@@ -291,9 +291,9 @@ impl Open {
         Ok(())
     }
 
-    /// Not every board knows its numbers, but each knows its version: once it has given that, the line is not dead, and
-    /// the number is asked for once more.
-    fn ask_who_again(&mut self, number: Command) {
+    /// Queries a serial number once more, after the version. Not every board has serial numbers, but each has a
+    /// version, so the version's answer shows that the line is alive.
+    fn requery_number(&mut self, number: Command) {
         let mode = self.agenda.iter().position(|next| *next == Command::UpdateNice);
         let mut rest = self.agenda.split_off(mode.unwrap_or(0));
         if !self.agenda.contains(&Command::SendVersion) {
@@ -303,8 +303,8 @@ impl Open {
         self.agenda.append(&mut rest);
     }
 
-    /// With its first dump a board counts as connected. Where garbage came around its numbers, they may be garbled too, and
-    /// it would be taken for another board: they are asked for again before that, once the line is calm.
+    /// Queries the serial numbers again before the first dump, once the line is calm, if garbage came around them. A
+    /// board counts as connected from its first dump, and with garbled numbers it would be taken for another board.
     fn doubt_numbers(&mut self) {
         let Some(asked_at) = self.numbers_asked_at.take() else {
             return;
@@ -318,7 +318,7 @@ impl Open {
         }
     }
 
-    /// Puts on the empty agenda what the time has come for.
+    /// Fills the empty agenda with the commands that are due.
     fn plan(&mut self, now: Timestamp, settings: &SessionSettings) {
         let come = |due: Option<Timestamp>| due.is_some_and(|due| due <= now);
         if come(Some(self.watch.silence_due(settings))) {
@@ -357,7 +357,7 @@ impl Open {
         self.write(now);
     }
 
-    /// Hands the driver as much as the board's buffer holds.
+    /// Hands the driver as many bytes as the board's buffer holds.
     fn write(&mut self, now: Timestamp) {
         let rest = self.rest.split_off(self.rest.len().min(INPUT_BUFFER));
         self.outbox = Some(core::mem::replace(&mut self.rest, rest));
@@ -365,12 +365,12 @@ impl Open {
     }
 }
 
-/// The board gets this long to take a command out of its buffer; 10 bytes are 10 ms on the line.
+/// Time for the board to take a command out of its buffer. 10 bytes take 10 ms on the line.
 const BETWEEN_COMMANDS: Duration = Duration::from_millis(50);
-/// Answers that come damaged so often in a row collide with those of another board.
+/// Consecutive damaged dumps after which another board must be colliding.
 const MAX_COLLISIONS: u8 = 4;
-/// Garbage that comes closer than this to an answer may have garbled it.
+/// Time after garbage until the line counts as calm. Garbage closer to an answer may have garbled it.
 const CALM: Duration = Duration::from_secs(1);
-/// A line that is never calm does not keep its board from being watched.
+/// Maximum queries for the serial numbers, so that a line that is never calm does not delay its board for good.
 const MAX_NUMBERS_ASKED: u8 = 4;
 const SEVERAL_BOARDS: &str = "the answers are unreadable: perhaps several boards answer at once";

@@ -1,5 +1,5 @@
-//! Players who touch pieces, let them rest, use both hands and exchange what they promoted to: every hint is given, and
-//! no other.
+//! Players who touch pieces, let them rest, use both hands and exchange promoted pieces: every hint is given, and no
+//! other.
 
 mod acts;
 
@@ -17,15 +17,15 @@ use acts::Scene;
 
 pub use acts::Act;
 
-/// What an act is to be reported as.
+/// The expected report of an act.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Truth {
     ply: u32,
-    /// As the case of an incident, without what depends on the edition.
+    /// Beginning of the incident's case, without the part that depends on the edition.
     case: &'static str,
-    /// What was due, where that is one move.
+    /// The move that must be played, if it is a particular one.
     due: Option<String>,
-    /// The board may have missed it: it was over between two scans, or its report came late.
+    /// Whether the board may have missed the act, because it was over between two scans or reported late.
     optional: bool,
 }
 
@@ -33,13 +33,12 @@ pub struct Truth {
 pub struct Case {
     pub play: Play,
     pub truths: Vec<Truth>,
-    /// When each act began.
     pub acts: Vec<(Duration, Act)>,
     game: Game,
 }
 
 impl Case {
-    /// On a disturbed line, squares read empty for up to a second now and then.
+    /// Acts out the game of a seed. On a disturbed line, squares read empty for up to a second now and then.
     pub fn new(seed: u64, disturbed: bool) -> Self {
         let mut chance = Chance::new(seed);
         let plies = 24 + chance.below(60);
@@ -95,11 +94,12 @@ impl Case {
     }
 }
 
-/// Of each case, how many there were, were reported, and were reported without reason; and what was due in other words.
+/// Results of a set of games. `cases` counts for each case how many there were, how many were reported, and how many
+/// reports were false.
 #[derive(Debug, Default)]
 pub struct Count {
     cases: BTreeMap<String, [usize; 3]>,
-    /// Of what the board may have missed, how much there was, and how much was reported.
+    /// For each case that the board may have missed, how many there were and how many were reported.
     optional: BTreeMap<&'static str, [usize; 2]>,
     plies: usize,
     pub missed: Vec<String>,
@@ -108,7 +108,7 @@ pub struct Count {
     wrong: Vec<String>,
 }
 
-/// Kinds that these players give reason for.
+/// Kinds of incidents that these players cause.
 const KINDS: [&str; 6] = [
     "piece_touched_not_moved",
     "castling_rook_first",
@@ -188,7 +188,7 @@ impl Count {
         }
     }
 
-    /// 98 of a hundred are reported, and 98 of a hundred reports are true.
+    /// Returns whether 98 % of the acts are reported, and 98 % of the reports are true.
     pub fn is_good(&self) -> bool {
         self.misread.is_empty()
             && self
@@ -222,14 +222,14 @@ impl fmt::Display for Count {
 
 /// Art. 4.3, 4.4.2, 4.4.4, 4.7, 7.5.4 and 6.2.4 of 2018 and 2023.
 #[test]
-fn what_hands_do_is_hinted_at_and_nothing_else() {
+fn every_act_of_hands_gives_its_hint_and_nothing_else() {
     let count = Count::of(0..40, false);
     assert!(count.is_good(), "{count}");
 }
 
-/// The same where squares read empty for up to a second: that is no touch.
+/// Squares that read empty for up to a second are not taken for touched pieces.
 #[test]
-fn squares_that_read_empty_are_not_touched() {
+fn squares_that_read_empty_give_no_hint_of_a_touch() {
     let count = Count::of(500..520, true);
     let of = |case: &str| count.cases.get(case).map_or(0, |[.., unasked]| *unasked);
     let touched =

@@ -1,4 +1,4 @@
-//! What was published of a board, against what was really played on it.
+//! Compares the published events of a board with the games that were played.
 
 use core::time::Duration;
 use std::fmt::Write;
@@ -11,42 +11,40 @@ use kiebitz_hardware::Timestamp;
 use super::table::{self, Dealer, Played, placement, start_placement};
 use super::world::Outcome;
 
-/// What happened, in words, at one board.
 pub type Log = Vec<(Timestamp, String)>;
 
-/// A game as it was published, without what was withdrawn.
+/// A game as published, without retracted moves.
 #[derive(Debug, Clone)]
 pub struct Published {
     pub id: String,
     pub start: String,
     pub moves: Vec<(Timestamp, Move)>,
-    /// How it ended, in the end.
     pub result: Option<GameResult>,
-    /// Its end is stated not to have been watched.
+    /// Whether the end is reported not to have been watched.
     pub end_in_doubt: bool,
-    /// It is stated that moves are missing from here on.
+    /// The number of moves after which moves are reported missing. `None` if none are.
     pub missing_after: Option<usize>,
 }
 
-/// Something that is wrong at a board, and when it was played or published.
+/// An error at a board, and when it was played or published.
 #[derive(Debug, Clone)]
 pub struct Wrong {
     pub board: usize,
     pub at: Timestamp,
     pub words: String,
-    /// It is no more than what is stated: that the end of a game is in doubt, or that moves are missing.
+    /// Whether the error is covered by a report that the end of the game is in doubt or that moves are missing.
     pub stated: bool,
 }
 
-/// How much of a game's end may be in doubt.
+/// Maximum number of plies at a game's end that may be in doubt.
 const END: usize = 2;
 
-/// All events of a board. They are counted without gaps and their time never goes back.
+/// Returns all events of a board. Asserts that they count without gaps and that their time never goes back.
 pub fn events(outcome: &Outcome, board: usize) -> Vec<Event> {
     journaled(&outcome.journal, &table::name(board))
 }
 
-/// The same of a board of that name.
+/// Like [`events`], for the board with this name.
 pub fn journaled(journal: &Journal, board: &str) -> Vec<Event> {
     let journaled = journal.events_after("live", board, 0, usize::MAX >> 1).unwrap();
     let events: Vec<Event> = journaled
@@ -62,7 +60,6 @@ pub fn journaled(journal: &Journal, board: &str) -> Vec<Event> {
     events
 }
 
-/// The games published, in order.
 pub fn games(events: &[Event]) -> Vec<Published> {
     let mut games: Vec<Published> = Vec::new();
     for event in events {
@@ -116,7 +113,7 @@ pub fn games(events: &[Event]) -> Vec<Published> {
     games
 }
 
-/// Every game is published just as it was played; what is not, is returned.
+/// Returns the games that are not published exactly as played.
 pub fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) -> Vec<Wrong> {
     let published = games(events);
     let mut wrong = Vec::new();
@@ -169,7 +166,7 @@ pub fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) -> Vec<
             stated: words.2,
         });
         if published.len() != table.dealt.len() {
-            // What comes later is counted otherwise.
+            // Later games cannot be assigned.
             break;
         }
     }
@@ -192,7 +189,8 @@ pub fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) -> Vec<
     wrong
 }
 
-/// Every ply published was played, and every ply played is published, or it is stated that this is not known.
+/// Returns every published ply that was not played, and every played ply that was not published, except in reported
+/// gaps.
 pub fn not_stated(
     board: usize,
     (all, describe): (&[Played], impl Fn(usize) -> String),
@@ -207,7 +205,7 @@ pub fn not_stated(
         } => Some((from.saturating_sub(SLACK), to + SLACK)),
         _ => None,
     });
-    let gaps: Vec<(Timestamp, Timestamp)> = gaps.chain(before_it_was_heard(events)).collect();
+    let gaps: Vec<(Timestamp, Timestamp)> = gaps.chain(before_first_heard(events)).collect();
     let stated = |at: Timestamp| gaps.iter().any(|(from, to)| (*from..=*to).contains(&at));
     let games = games(events);
     let published: Vec<(Timestamp, Move)> = games.iter().flat_map(|game| game.moves.clone()).collect();
@@ -251,7 +249,7 @@ pub fn not_stated(
     wrong
 }
 
-/// Which of a game's plies belong to an end that nobody watched.
+/// Returns for each ply of a game whether it belongs to an end that was not watched.
 fn ends_in_doubt(game: &Published) -> impl Iterator<Item = bool> + use<> {
     let plies = game.moves.len();
     let sure = if game.end_in_doubt {
@@ -262,8 +260,8 @@ fn ends_in_doubt(game: &Published) -> impl Iterator<Item = bool> + use<> {
     (0..plies).map(move |ply| ply >= sure)
 }
 
-/// The time before the board was heard at all, where its first game says that it was joined in the middle.
-fn before_it_was_heard(events: &[Event]) -> Option<(Timestamp, Timestamp)> {
+/// Returns the time before the board was first heard, if its first game is reported as joined in the middle.
+fn before_first_heard(events: &[Event]) -> Option<(Timestamp, Timestamp)> {
     let heard = events
         .iter()
         .find(|event| matches!(event.kind, EventKind::BoardConnected { .. }))?;
@@ -274,15 +272,15 @@ fn before_it_was_heard(events: &[Event]) -> Option<(Timestamp, Timestamp)> {
     (variant == Variant::FromPosition).then_some((Timestamp::from_micros(0), heard.ts))
 }
 
-/// What was played and not published, and what was published and not played, where no statement excuses it: of all ways to
-/// set one against the other the one that is kindest, for games begin alike.
+/// Returns the plies played but not published, and those published but not played, that no report excuses. Games begin
+/// alike, so of all alignments it takes the one with the fewest errors.
 fn differences<'a>(
     (played, unpublished_is_stated): (&'a [Played], impl Fn(&Played) -> bool),
     (published, unplayed_is_stated): (&'a [(Timestamp, Move)], impl Fn(usize) -> bool),
 ) -> (Vec<&'a Played>, Vec<&'a (Timestamp, Move)>) {
     let same = |a: usize, b: usize| {
         let (played, published) = (&played[a], &published[b].1);
-        // Castling is written in two ways, and a game that was found in the middle may be one of Chess960 or not.
+        // Castling has two notations, and a game joined in the middle may or may not be Chess960.
         let from = |uci: &str| uci.get(..2).map(str::to_owned);
         published.uci.as_deref().and_then(from) == from(&played.uci)
             && placement(&published.fen) == played.placement
@@ -324,7 +322,7 @@ fn differences<'a>(
     (unpublished, unplayed)
 }
 
-/// What happened at a board around something that is wrong.
+/// Returns the log of a board around an error.
 pub fn around(log: &Log, wrong: &Wrong, before: Duration, after: Duration) -> String {
     let (from, to) = (wrong.at.saturating_sub(before), wrong.at + after);
     let mut text = String::new();
@@ -335,5 +333,5 @@ pub fn around(log: &Log, wrong: &Wrong, before: Duration, after: Duration) -> St
     text
 }
 
-/// A board notices later what its squares show, and a ply stands before it is published.
+/// Margin around gaps: a board notices changes with a delay, and a ply is published after it was made.
 const SLACK: Duration = Duration::from_secs(15);

@@ -10,7 +10,7 @@ use super::world::{World, address, field};
 use crate::emulator::EmulatedBusSettings;
 use crate::{BusLine, Observation, Timestamp};
 
-/// Lets `changes` happen on the boards of a damaged bus and returns what happened and what was reported.
+/// Makes `changes` changes on the boards of a damaged bus. Returns the world and the changes made.
 fn play(
     boards: u16,
     settings: EmulatedBusSettings,
@@ -22,7 +22,7 @@ fn play(
     world.stalls = stalls;
     let mut happened: BTreeMap<_, Vec<_>> = BTreeMap::new();
     world.run(Duration::from_secs(40));
-    // On a line as bad as that it may take some more pings.
+    // On so bad a line it may take some more pings.
     for _ in 0..60 {
         if world.line.boards().count() < usize::from(boards) {
             world.run(Duration::from_secs(10));
@@ -31,7 +31,7 @@ fn play(
     for _ in 0..changes {
         let number = random.u16(1..=boards);
         let so_far: &mut Vec<(Field, Contents)> = happened.entry(address(number)).or_default();
-        // A field that changes again at once could be missed by the scan, or be a flicker to the memory.
+        // A square that changes again at once could be missed by the scan, or look like a flicker to the memory.
         let last = so_far.last().map(|(field, _)| field.number());
         let at = random.u8(..63);
         let at = if last == Some(at) { 63 } else { at };
@@ -50,7 +50,7 @@ fn play(
     (world, happened)
 }
 
-/// The first difference between what happened and what was reported.
+/// Returns the first difference between the changes made and the changes reported.
 fn difference(world: &World, happened: &BTreeMap<BusAddress, Vec<(Field, Contents)>>) -> Option<String> {
     let reported = world.reported();
     happened.iter().find_map(|(address, happened)| {
@@ -70,8 +70,8 @@ fn difference(world: &World, happened: &BTreeMap<BusAddress, Vec<(Field, Content
     })
 }
 
-/// How often a dump was reported before the changes that led to it.
-fn told_behind_a_dump(world: &World) -> usize {
+/// Counts dumps that were reported before the changes that they include.
+fn changes_after_their_dump(world: &World) -> usize {
     let mut dumped = BTreeMap::new();
     let mut early_dumps = 0;
     for (address, observed) in &world.observed {
@@ -91,7 +91,7 @@ fn told_behind_a_dump(world: &World) -> usize {
 }
 
 #[test]
-fn two_in_a_hundred_damaged_answers_lose_and_double_nothing() {
+fn two_percent_damaged_answers_lose_and_duplicate_no_change() {
     let settings = EmulatedBusSettings {
         damaged_answers: 20,
         damaged_commands: 5,
@@ -102,7 +102,7 @@ fn two_in_a_hundred_damaged_answers_lose_and_double_nothing() {
     let figures = world.line.figures();
     assert!(figures.damaged > 500 && figures.silent > 200, "{figures:?}");
     assert_eq!(difference(&world, &happened), None);
-    assert_eq!(told_behind_a_dump(&world), 0);
+    assert_eq!(changes_after_their_dump(&world), 0);
     assert!(figures.longest_round < Duration::from_secs(3), "{figures:?}");
     let left = world
         .observed
@@ -117,7 +117,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn every_change_is_told_once_and_in_order(
+    fn every_change_is_reported_once_and_in_order(
         seed in any::<u64>(),
         boards in 1_u16..5,
         damaged_answers in 0_u16..250,
@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn garbage_neither_stops_nor_confuses(chunks in proptest::collection::vec(
+    fn garbage_neither_stops_polling_nor_adds_boards(chunks in proptest::collection::vec(
         (0_u64..900, proptest::collection::vec(any::<u8>(), 0..40)), 0..60)
     ) {
         let mut world = World::new(1..=3, EmulatedBusSettings::default());
@@ -151,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn no_input_breaks_a_listening_line(
+    fn no_input_makes_a_listening_line_panic(
         inputs in proptest::collection::vec((any::<bool>(), proptest::collection::vec(any::<u8>(), 0..30)), 0..50)
     ) {
         let mut line = BusLine::new();
@@ -168,7 +168,7 @@ proptest! {
 }
 
 #[test]
-fn a_line_that_babbles_is_still_asked_and_found_again() {
+fn boards_on_a_babbling_line_are_still_queried_and_found_again() {
     let mut world = World::new(1..=1, EmulatedBusSettings::default());
     world.run(Duration::from_secs(10));
     let before = world.line.figures();

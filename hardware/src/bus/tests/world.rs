@@ -1,4 +1,4 @@
-//! A bus, the line that polls it, and what was recorded.
+//! An emulated bus, the line that polls it, and a recording of both.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -20,13 +20,13 @@ pub(super) fn field(number: u8) -> Field {
     Field::new(number).unwrap()
 }
 
-/// A board with a running clock and nothing on it.
+/// Creates an empty board with a running clock.
 pub(super) fn board(now: Timestamp, number: u16) -> EmulatedBoard {
-    board_that_needs(now, number, BoardSettings::default().response)
+    board_with_response(now, number, BoardSettings::default().response)
 }
 
-/// As [`board`], and it needs so long to begin an answer.
-fn board_that_needs(now: Timestamp, number: u16, response: Duration) -> EmulatedBoard {
+/// Like [`board`], with the given time before each answer.
+fn board_with_response(now: Timestamp, number: u16, response: Duration) -> EmulatedBoard {
     let serial: [u8; 5] = format!("{number:05}").into_bytes().try_into().unwrap();
     let settings = BoardSettings {
         serial: SerialNumber::new(serial),
@@ -57,14 +57,14 @@ pub(super) struct World {
     pub(super) line: BusLine,
     pub(super) observed: Vec<(BusAddress, Observed)>,
     pub(super) recording: Vec<(Timestamp, RecordedInput)>,
-    /// How many of a thousand portions find the host busy with something else.
+    /// Per mille of the received chunks at which the host stalls.
     pub(super) stalls: u16,
     stalled_until: Timestamp,
     late: VecDeque<(Timestamp, Vec<u8>)>,
     random: fastrand::Rng,
-    /// How often the line wanted to be woken.
+    /// How often a deadline woke the line.
     pub(super) wakes: u64,
-    /// What was asked.
+    /// All commands sent to the bus.
     pub(super) asked: Vec<BusCommandKind>,
     commands: kiebitz_protocol::BusCommandDecoder,
 }
@@ -75,15 +75,15 @@ impl World {
         Self::with_boards(boards, settings, BusSettings::default())
     }
 
-    /// A line that leaves the boards their changes.
+    /// A line that leaves the boards' changes to another host.
     pub(super) fn peeking(numbers: impl IntoIterator<Item = u16>, settings: EmulatedBusSettings) -> Self {
         let boards = numbers.into_iter().map(|number| board(START, number));
         Self::with_boards(boards, settings, BusSettings::peeking())
     }
 
-    /// Boards that always need as long as boards need at most.
+    /// Boards that always take the longest time before an answer, 20 ms.
     pub(super) fn slow(numbers: impl IntoIterator<Item = u16>) -> Self {
-        let slow = |number| board_that_needs(START, number, Duration::from_millis(20));
+        let slow = |number| board_with_response(START, number, Duration::from_millis(20));
         let settings = EmulatedBusSettings::default();
         Self::with_boards(numbers.into_iter().map(slow), settings, BusSettings::default())
     }
@@ -132,7 +132,7 @@ impl World {
         board.set(now, field(at), contents);
     }
 
-    /// Bytes that the boards did not send.
+    /// Hands the line bytes that no board has sent.
     pub(super) fn noise(&mut self, bytes: &[u8]) {
         self.line.handle_bytes(self.now, bytes);
         self.recording
@@ -144,7 +144,7 @@ impl World {
         loop {
             while let Some(bytes) = self.line.poll_transmit(self.now) {
                 assert_eq!(self.line.poll_transmit(self.now), None, "one command at a time");
-                self.check(&bytes);
+                self.check_commands(&bytes);
                 self.bus.handle_bytes(self.now, &bytes);
                 self.line.handle_sent(self.now, &bytes);
                 self.recording.push((self.now, RecordedInput::Outbound(bytes)));
@@ -185,8 +185,8 @@ impl World {
         self.bus.advance(end);
     }
 
-    /// Only what may be sent to a board in play.
-    fn check(&mut self, bytes: &[u8]) {
+    /// Asserts that a command may be sent to a board in play.
+    fn check_commands(&mut self, bytes: &[u8]) {
         self.commands.feed(bytes, |decoded| {
             let BusCommand { kind, address } = decoded.unwrap();
             let harmless = !matches!(
@@ -202,7 +202,6 @@ impl World {
         });
     }
 
-    /// All observations of one board since `from`.
     pub(super) fn of(&self, number: u16) -> impl Iterator<Item = &Observed> {
         let wanted = address(number);
         self.observed
@@ -217,7 +216,7 @@ impl World {
             .count()
     }
 
-    /// The reported field changes of every board, in order.
+    /// Returns the reported changes of every board, in order.
     pub(super) fn reported(&self) -> BTreeMap<BusAddress, Vec<(Field, Contents)>> {
         let mut reported: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (address, observed) in &self.observed {
@@ -232,7 +231,7 @@ impl World {
         reported
     }
 
-    /// What a line that only listens observes of the recording.
+    /// Returns the observations that a listening line makes of the recording.
     pub(super) fn replayed(&self) -> Vec<(BusAddress, Observed)> {
         replay(&self.recording)
     }
@@ -252,7 +251,7 @@ pub(super) fn replay(recording: &[(Timestamp, RecordedInput)]) -> Vec<(BusAddres
     std::iter::from_fn(|| line.poll_observation()).collect()
 }
 
-/// Contents that change with every call: no two in a row are the same.
+/// Returns contents that differ from those of the previous call if `turn` counts up.
 pub(super) fn piece(turn: usize) -> Contents {
     Some(Piece::ALL[turn % 12])
 }

@@ -1,4 +1,4 @@
-//! Commands to a board on a bus.
+//! Bus commands to an emulated board.
 
 use core::time::Duration;
 
@@ -11,13 +11,13 @@ use crate::facts::{PING_SPREAD, START_TAG_TIME};
 use crate::time::Timestamp;
 
 impl EmulatedBoard {
-    /// The address on a bus; `None` if the serial number is none.
+    /// Returns the address on a bus. `None` if the serial number is missing or is not an address.
     #[must_use]
     pub fn bus_address(&self) -> Option<BusAddress> {
         self.settings.serial.and_then(|serial| serial.bus_address())
     }
 
-    /// In single mode the command, whatever its address, only switches the mode.
+    /// Obeys a bus command. In single mode the command, whatever its address, only switches to bus mode.
     pub(super) fn obey_bus(&mut self, now: Timestamp, command: BusCommand) {
         if self.mode != Mode::Bus {
             self.mode = Mode::Bus;
@@ -65,7 +65,7 @@ impl EmulatedBoard {
                 self.ignores_ping = true;
                 self.answer_bus(now, own, BusData::Ping);
             }
-            // A board with the address of all answers like all.
+            // A board with the broadcast address answers like all boards.
             BusCommandKind::Ping if own == BusAddress::ALL => self.hear_ping_to_all(now),
             BusCommandKind::Ping => self.answer_bus(now, own, BusData::Ping),
             BusCommandKind::Version => {
@@ -77,7 +77,7 @@ impl EmulatedBoard {
         }
     }
 
-    /// The random moment has come at which the board answers a ping to all.
+    /// Answers a broadcast ping, at the random moment drawn before.
     pub(super) fn answer_ping_to_all(&mut self, now: Timestamp) {
         self.ping_at = None;
         if let Some(own) = self.bus_address().filter(|_| self.mode == Mode::Bus) {
@@ -113,5 +113,5 @@ impl EmulatedBoard {
     }
 }
 
-/// A reset takes some seconds.
+/// Duration of a restart. A reset takes some seconds.
 const RESTART_TAG_TIME: Duration = Duration::from_secs(3);

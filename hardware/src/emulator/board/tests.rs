@@ -24,7 +24,7 @@ fn send(board: &mut EmulatedBoard, millis: u64, commands: &[Command]) {
     board.handle_bytes(at(millis), &bytes);
 }
 
-/// All that the host has read by then, as (milliseconds of the last byte, message in words).
+/// Returns all messages that the host has read by then, as the time of the last byte in ms and the Debug text.
 fn heard(board: &mut EmulatedBoard, until: u64) -> Vec<(u64, String)> {
     let mut decoder = Decoder::new();
     let mut heard = Vec::new();
@@ -42,7 +42,7 @@ fn words(board: &mut EmulatedBoard, until: u64) -> Vec<String> {
 }
 
 #[test]
-fn a_board_that_was_not_asked_says_nothing() {
+fn a_board_in_idle_mode_sends_nothing_unasked() {
     let mut board = board();
     board.set(at(100), field(3), Some(Piece::WhiteKing));
     assert_eq!(board.poll_transmit(at(5000)), None);
@@ -52,9 +52,9 @@ fn a_board_that_was_not_asked_says_nothing() {
 }
 
 #[test]
-fn a_dump_shows_what_the_scan_has_seen_and_not_what_has_just_changed() {
+fn a_dump_shows_scanned_contents_and_not_the_latest_changes() {
     let mut board = board();
-    // Field 3 is sampled 10.5 ms into each scan, field 63 after 221 ms.
+    // Field 3 is sampled 10.5 ms after the start of each scan, field 63 after 221 ms.
     board.set(at(20), field(3), Some(Piece::WhiteKing));
     board.set(at(20), field(63), Some(Piece::BlackKing));
     send(&mut board, 225, &[Command::SendBoard]);
@@ -97,7 +97,7 @@ fn updates_wait_while_the_memory_is_being_read() {
 }
 
 #[test]
-fn identity_is_told_when_asked() {
+fn a_board_answers_queries_for_its_identity() {
     let mut board = board();
     let commands = [
         Command::SendVersion,
@@ -119,7 +119,7 @@ fn identity_is_told_when_asked() {
 }
 
 #[test]
-fn without_a_clock_the_board_says_so_once() {
+fn a_missing_clock_is_reported_once() {
     let mut board = board();
     send(&mut board, 10, &[Command::UpdateNice]);
     let words = words(&mut board, 5000);
@@ -130,7 +130,7 @@ fn without_a_clock_the_board_says_so_once() {
 }
 
 #[test]
-fn update_nice_tells_the_clock_only_when_it_changed() {
+fn update_nice_reports_the_clock_only_when_it_changed() {
     let mut board = board();
     board.plug_clock(at(0), Some(EmulatedClock::new(Duration::from_secs(60))));
     send(&mut board, 10, &[Command::UpdateNice]);
@@ -161,7 +161,7 @@ fn a_press_is_reported_when_the_board_next_asks_the_clock() {
     let pressed = heard(&mut board, 3000)
         .into_iter()
         .find(|(_, words)| words.contains("lever_right_high: true"));
-    // Asked at 130 ms and every 400 ms from there.
+    // The clock is polled at 130 ms and every 400 ms from there.
     assert!((2140..2160).contains(&pressed.unwrap().0));
 }
 
@@ -177,7 +177,7 @@ fn the_clock_acknowledges_in_the_modes_that_report_it() {
 }
 
 #[test]
-fn the_memory_holds_changes_and_the_times_of_those_who_pressed() {
+fn the_memory_holds_changes_and_the_times_of_presses() {
     let mut board = board();
     board.plug_clock(at(0), Some(EmulatedClock::new(Duration::from_secs(60))));
     board.clock_mut(at(200)).unwrap().start(at(200));
@@ -231,9 +231,9 @@ fn code(command: Command) -> u8 {
 }
 
 #[test]
-fn commands_that_find_the_input_buffer_full_are_lost() {
+fn commands_that_arrive_at_a_full_input_buffer_are_lost() {
     let mut board = board();
-    // The dump keeps the board busy for 70 ms; of 30 requests that come meanwhile, 10 fit.
+    // The dump keeps the board busy for 70 ms. Of 30 requests that come meanwhile, 10 fit into the buffer.
     send(&mut board, 10, &[Command::SendBoard]);
     let burst = [code(Command::SendVersion); 30];
     board.handle_bytes(at(20), &burst);
@@ -244,7 +244,7 @@ fn commands_that_find_the_input_buffer_full_are_lost() {
 }
 
 #[test]
-fn commands_that_come_no_faster_than_they_are_obeyed_all_count() {
+fn commands_at_the_pace_of_the_board_are_all_obeyed() {
     let mut board = board();
     for millis in 0..100 {
         send(&mut board, 20 * millis, &[Command::SendVersion]);
@@ -270,7 +270,7 @@ fn an_answer_waits_until_the_memory_is_written() {
 }
 
 #[test]
-fn a_board_without_power_is_silent_and_notes_its_return() {
+fn a_board_without_power_is_silent_and_records_its_power_up() {
     let mut board = board();
     send(&mut board, 10, &[Command::UpdateBoard]);
     board.set(at(1000), field(8), Some(Piece::BlackPawn));
@@ -310,7 +310,7 @@ fn a_board_without_power_is_silent_and_notes_its_return() {
 }
 
 #[test]
-fn what_was_on_its_way_is_lost_with_the_power() {
+fn bytes_in_transit_are_lost_at_a_power_loss() {
     let mut board = board();
     send(&mut board, 1000, &[Command::SendBoard]);
     board.power_off(at(1030));
@@ -321,7 +321,7 @@ fn what_was_on_its_way_is_lost_with_the_power() {
 }
 
 #[test]
-fn a_broken_sensor_shows_the_same_whatever_stands_there() {
+fn a_broken_sensor_ignores_the_actual_contents() {
     let mut board = board();
     board.set(at(100), field(5), Some(Piece::WhiteKing));
     board.break_field(at(1000), field(5), Some(Piece::BlackBishop));
@@ -343,7 +343,7 @@ fn a_broken_sensor_shows_the_same_whatever_stands_there() {
 }
 
 #[test]
-fn a_board_that_hangs_says_nothing_and_remembers_everything() {
+fn a_board_that_hangs_sends_nothing_but_remembers_changes() {
     let mut board = board();
     send(&mut board, 10, &[Command::UpdateBoard]);
     board.silence(at(1000), at(3000));
@@ -356,7 +356,7 @@ fn a_board_that_hangs_says_nothing_and_remembers_everything() {
 }
 
 #[test]
-fn only_a_board_with_a_battery_tells_of_it() {
+fn only_a_board_with_a_battery_reports_it() {
     let mut plain = board();
     send(&mut plain, 10, &[Command::SendBatteryStatus]);
     assert!(heard(&mut plain, 1000).is_empty());
@@ -377,7 +377,7 @@ fn only_a_board_with_a_battery_tells_of_it() {
 }
 
 #[test]
-fn to_bus_mode_makes_the_next_bus_command_count() {
+fn after_to_bus_mode_the_next_bus_command_is_obeyed() {
     use kiebitz_protocol::{BusCommand, BusCommandKind};
     let ping = BusCommand {
         kind: BusCommandKind::Ping,

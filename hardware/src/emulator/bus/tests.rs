@@ -38,7 +38,7 @@ fn ask(bus: &mut EmulatedBus, millis: u64, kind: BusCommandKind, number: u16) {
     bus.handle_bytes(at(millis), &command.encode());
 }
 
-/// Milliseconds at which answers were complete, their addresses and ids; damage as address 0 and id 0.
+/// Returns the time in ms at which each answer was complete, its address and id. Damaged bytes have address 0 and id 0.
 fn heard(bus: &mut EmulatedBus, until: u64) -> Vec<(u64, u16, u8)> {
     let mut decoder = BusDecoder::new();
     let mut heard = Vec::new();
@@ -86,7 +86,7 @@ fn only_the_addressed_board_answers() {
 }
 
 #[test]
-fn all_three_come_one_after_the_other() {
+fn the_combined_query_is_answered_by_changes_clock_and_board() {
     let mut bus = bus(1..2);
     ask(&mut bus, 1000, BusCommandKind::Changes, 1);
     heard(&mut bus, 1999);
@@ -94,12 +94,12 @@ fn all_three_come_one_after_the_other() {
     let heard = heard(&mut bus, 3000);
     let ids: Vec<u8> = heard.iter().map(|(_, _, id)| *id).collect();
     assert_eq!(ids, [0x85, 0x84, 0x83]);
-    // 4 bytes of command, 2 ms, 89 bytes of answers, the converter's 16 ms.
+    // 4 bytes of command, 2 ms of response time, 89 bytes of answers, up to 16 ms in the converter.
     assert!((2098..2116).contains(&heard[2].0), "{heard:?}");
 }
 
 #[test]
-fn changes_are_told_once_and_repeated_on_request() {
+fn changes_are_reported_once_and_repeated_on_request() {
     let mut bus = bus(1..2);
     let ask_changes = |millis: u64, kind, bus: &mut EmulatedBus| {
         ask(bus, millis, kind, 1);
@@ -134,7 +134,7 @@ fn changes_are_told_once_and_repeated_on_request() {
 }
 
 #[test]
-fn a_ping_to_all_is_answered_within_its_time_with_collisions() {
+fn a_broadcast_ping_is_answered_within_its_time_with_collisions() {
     let mut bus = bus(1..31);
     ask(&mut bus, 1000, BusCommandKind::Ping, 0);
     let answers = heard(&mut bus, 2140);
@@ -153,7 +153,7 @@ fn a_ping_to_all_is_answered_within_its_time_with_collisions() {
 }
 
 #[test]
-fn a_board_told_so_ignores_one_ping_to_all() {
+fn a_silenced_board_ignores_one_broadcast_ping() {
     let mut bus = bus(1..2);
     ask(&mut bus, 1000, BusCommandKind::IgnoreNextPing, 1);
     ask(&mut bus, 1200, BusCommandKind::Ping, 0);
@@ -163,7 +163,7 @@ fn a_board_told_so_ignores_one_ping_to_all() {
 }
 
 #[test]
-fn a_single_board_byte_switches_all_and_the_next_bus_command_only_switches_back() {
+fn after_a_single_board_command_a_bus_command_only_restores_bus_mode() {
     let mut bus = bus(1..3);
     bus.handle_bytes(at(1000), &[0x40]);
     ask(&mut bus, 1100, BusCommandKind::Ping, 1);
@@ -173,7 +173,7 @@ fn a_single_board_byte_switches_all_and_the_next_bus_command_only_switches_back(
 }
 
 #[test]
-fn the_start_tag_takes_its_time_and_all_since_can_be_read() {
+fn the_start_tag_takes_its_time_and_later_changes_can_be_read() {
     let mut bus = bus(1..2);
     let d4 = Field::new(35).unwrap();
     bus.board_mut(at(100), address(1))
@@ -190,7 +190,7 @@ fn the_start_tag_takes_its_time_and_all_since_can_be_read() {
 }
 
 #[test]
-fn a_board_reset_over_the_bus_is_away_for_seconds_and_notes_it() {
+fn a_board_reset_over_the_bus_is_away_for_seconds_and_records_its_power_up() {
     let mut bus = bus(1..2);
     ask(&mut bus, 1000, BusCommandKind::Reset, 1);
     ask(&mut bus, 2000, BusCommandKind::Ping, 1);
@@ -201,7 +201,7 @@ fn a_board_reset_over_the_bus_is_away_for_seconds_and_notes_it() {
 }
 
 #[test]
-fn a_board_taken_off_the_line_is_silent_and_comes_back_with_its_changes() {
+fn a_detached_board_is_silent_and_returns_with_its_changes() {
     let mut bus = bus(1..3);
     ask(&mut bus, 500, BusCommandKind::Changes, 1);
     heard(&mut bus, 999);
@@ -220,7 +220,7 @@ fn a_board_taken_off_the_line_is_silent_and_comes_back_with_its_changes() {
 }
 
 #[test]
-fn a_command_sent_into_an_answer_is_lost_with_it() {
+fn a_command_sent_during_an_answer_destroys_both() {
     let mut bus = bus(1..3);
     ask(&mut bus, 1000, BusCommandKind::Board, 1);
     ask(&mut bus, 1030, BusCommandKind::Ping, 2);
@@ -228,7 +228,7 @@ fn a_command_sent_into_an_answer_is_lost_with_it() {
 }
 
 #[test]
-fn damage_strikes_the_share_asked_for_and_always_shows() {
+fn the_configured_share_of_answers_is_damaged_and_detected() {
     let settings = EmulatedBusSettings {
         damaged_answers: 200,
         ..EmulatedBusSettings::default()

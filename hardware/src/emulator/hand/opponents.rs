@@ -1,4 +1,4 @@
-//! Two players and a clock: plies as physical steps in time.
+//! Two players and a clock, who turn plies into steps.
 
 use core::time::Duration;
 
@@ -11,8 +11,8 @@ use super::{Color, Deed, Hand, Ply, Setting};
 
 /// Two players at a board.
 ///
-/// The steps of a ply can come to lie before the last one of the ply before it: who answers at once does not wait for
-/// the press. None will ever lie before [`Hand::now`].
+/// The first steps of a ply can come before the last step of the previous ply, because an opponent who answers at once
+/// does not wait for the press. No later step comes before [`Hand::now`].
 #[derive(Debug, Clone)]
 pub struct Opponents {
     hand: Hand,
@@ -23,14 +23,14 @@ pub struct Opponents {
 /// When a ply was made, since the players sat down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Made {
-    /// The hand went out.
+    /// When the hand reached out.
     pub begun: Duration,
-    /// The pieces stand as they should.
+    /// When the pieces had been moved.
     pub landed: Duration,
 }
 
 impl Opponents {
-    /// Players who sit down `after` some time before what stands on the board.
+    /// Creates players who sit down at this board at the time `after`.
     #[must_use]
     pub fn sit_down(standing: Dump, after: Duration, chance: Chance) -> Self {
         let mut hand = Hand::new(standing, chance);
@@ -42,7 +42,7 @@ impl Opponents {
         }
     }
 
-    /// Their hands, for what is no ply.
+    /// Returns the players' hands, for actions that do not belong to a ply.
     pub const fn hand(&mut self) -> &mut Hand {
         &mut self.hand
     }
@@ -62,14 +62,14 @@ impl Opponents {
         self.last_press = self.hand.now;
     }
 
-    /// Makes the next ply as players of this temperament do, who think for this many hundredths of their time.
+    /// Makes the next ply in a random manner of this temperament. `thinking` scales the thinking time, in percent.
     pub fn play(&mut self, ply: &Ply, temperament: Temperament, thinking: u32, chance: &mut Chance) -> Made {
         let manner = temperament.manner(chance);
         let think = match (self.answers_at_once, ply.is_en_passant()) {
             // A double step that has not been seen yet is not answered en passant.
             (true, true) => ms(250, 400),
             (true, false) => ms(0, 0),
-            (false, _) => thought(manner.pace.think, thinking),
+            (false, _) => scaled_thinking(manner.pace.think, thinking),
         };
         let adjusts = manner.adjusts && !self.answers_at_once;
         self.answers_at_once = manner.answered_at_once;
@@ -114,7 +114,7 @@ impl Opponents {
         }
     }
 
-    /// The mover presses, if they do; the opponent may not wait for it.
+    /// Presses the clock, unless the mover forgets to, and sets the time of the opponent's answer.
     fn press(&mut self, mover: Color, manner: &Manner) {
         let landed = self.hand.now;
         if manner.press == Press::Pressed {
@@ -133,12 +133,12 @@ impl Opponents {
     }
 }
 
-/// A part of the time for thinking. Even the quickest players see the move first, unless they never think at all.
-fn thought(think: Span, percent: u32) -> Span {
+/// Scales a thinking time. Even the quickest players need [`MIN_REACTION`] to see the move first, unless their pace has
+/// no thinking time at all.
+fn scaled_thinking(think: Span, percent: u32) -> Span {
     think.percent(percent, think.least().min(MIN_REACTION))
 }
 
-/// The shortest time in which the opponent's move is seen and answered.
+/// Minimum time in which a player sees and answers a move.
 const MIN_REACTION: Duration = Duration::from_millis(350);
-/// The shortest time between two presses.
 const MIN_PRESS_INTERVAL: Duration = Duration::from_millis(150);

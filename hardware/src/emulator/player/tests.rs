@@ -27,7 +27,7 @@ fn start() -> Dump {
     dump
 }
 
-/// Rooks and kings go to and fro, `rounds` times.
+/// A game in which rooks and kings go to and fro, `rounds` times.
 fn script(rounds: usize, ending: Ending) -> Script {
     let ply = |color, from, to| Ply::quiet(color, field(from), field(to));
     let round = [
@@ -61,7 +61,7 @@ fn player_at(setting: Setting, temperament: Temperament, script: Script) -> Play
     )
 }
 
-/// A host, and what it has received.
+/// A host with the messages that it has received.
 #[derive(Default)]
 struct Listener {
     decoder: Decoder,
@@ -86,7 +86,7 @@ impl Listener {
         player.handle_bytes(now, &bytes);
     }
 
-    /// Lets time pass until then.
+    /// Lets time pass until then, and reads.
     fn listen(&mut self, player: &mut Player, until: Timestamp) {
         while let Some(due) = player.poll_deadline().filter(|due| *due <= until) {
             player.advance(due);
@@ -115,7 +115,7 @@ impl Listener {
         }
     }
 
-    /// Lets all games be played.
+    /// Lets time pass until all games are over.
     fn listen_to_the_end(&mut self, player: &mut Player) -> Timestamp {
         while !player.is_done() {
             let due = player.poll_deadline().unwrap();
@@ -132,7 +132,7 @@ fn after(seconds: u64) -> Timestamp {
 }
 
 #[test]
-fn a_listener_sees_what_is_played() {
+fn a_host_receives_the_plies() {
     for temperament in Temperament::ALL {
         let mut player = player(temperament, script(3, Ending::Stops));
         let mut listener = Listener::default();
@@ -150,7 +150,7 @@ fn a_listener_sees_what_is_played() {
 }
 
 #[test]
-fn a_turned_board_numbers_the_fields_the_other_way() {
+fn a_turned_board_numbers_its_squares_in_reverse() {
     let setting = Setting {
         turned: true,
         ..Setting::PLAIN
@@ -206,7 +206,7 @@ fn the_next_game_is_set_up_with_full_time_on_the_clock() {
     let white = clock.times(now).right;
     assert!(white.total_seconds() >= 7198 && clock.lever_high() == super::super::ClockSide::Right);
     let end = listener.listen_to_the_end(&mut player);
-    // A game that comes later is played later.
+    // A game added later is played later.
     player.add(end, script(1, Ending::Stops));
     assert!(!player.is_done());
     while player.truth().games < 3 {
@@ -242,7 +242,7 @@ fn the_game_goes_on_while_the_cable_is_out_and_a_powered_board_remembers() {
 }
 
 #[test]
-fn a_board_fed_by_its_cable_powers_up_anew_and_remembers_nothing_of_the_gap() {
+fn a_board_fed_by_its_cable_powers_up_and_has_no_memory_of_the_gap() {
     let mut player = player(Temperament::Blitz, script(10, Ending::Stops));
     let mut listener = Listener::default();
     listener.begin(&mut player, NOON);
@@ -295,7 +295,7 @@ fn a_silent_board_is_heard_again_later() {
 }
 
 #[test]
-fn garbage_comes_between_what_the_board_sends() {
+fn garbage_comes_between_messages_of_the_board() {
     let mut player = player(Temperament::Calm, script(1, Ending::Stops));
     let mut listener = Listener::default();
     listener.begin(&mut player, NOON);
@@ -334,7 +334,7 @@ fn a_dead_field_looks_empty_until_it_works_again() {
 }
 
 #[test]
-fn a_clock_whose_cable_is_out_goes_on() {
+fn an_unplugged_clock_goes_on() {
     let mut player = player(Temperament::Blitz, script(10, Ending::Stops));
     let mut listener = Listener::default();
     listener.begin(&mut player, NOON);
@@ -357,7 +357,7 @@ fn a_clock_whose_cable_is_out_goes_on() {
 }
 
 #[test]
-fn the_same_seed_is_the_same_play_however_often_it_is_asked() {
+fn the_same_seed_gives_the_same_play_however_often_it_is_polled() {
     let heard = |every: u64| {
         let mut player = player(Temperament::Clumsy, script(3, Ending::Draw));
         let mut read = Vec::new();
@@ -375,9 +375,9 @@ fn the_same_seed_is_the_same_play_however_often_it_is_asked() {
     assert_eq!(often[..seldom.len()], seldom);
 }
 
-/// What can be done to a board while it is played on.
+/// A fault of the board, its line or its clock.
 #[derive(Debug, Clone)]
-enum Blow {
+enum Fault {
     Unplug,
     Plug(bool),
     Silence(bool),
@@ -387,61 +387,61 @@ enum Blow {
     Write(Vec<u8>),
 }
 
-fn blow() -> impl Strategy<Value = Blow> {
+fn fault() -> impl Strategy<Value = Fault> {
     prop_oneof![
-        Just(Blow::Unplug),
-        any::<bool>().prop_map(Blow::Plug),
-        any::<bool>().prop_map(Blow::Silence),
-        prop::collection::vec(any::<u8>(), 0..20).prop_map(Blow::Garble),
-        (0..64_u8, any::<bool>()).prop_map(|(field, dead)| Blow::Kill(field, dead)),
-        any::<bool>().prop_map(Blow::Clock),
-        prop::collection::vec(any::<u8>(), 0..20).prop_map(Blow::Write),
+        Just(Fault::Unplug),
+        any::<bool>().prop_map(Fault::Plug),
+        any::<bool>().prop_map(Fault::Silence),
+        prop::collection::vec(any::<u8>(), 0..20).prop_map(Fault::Garble),
+        (0..64_u8, any::<bool>()).prop_map(|(field, dead)| Fault::Kill(field, dead)),
+        any::<bool>().prop_map(Fault::Clock),
+        prop::collection::vec(any::<u8>(), 0..20).prop_map(Fault::Write),
     ]
 }
 
-fn strike(player: &mut Player, now: Timestamp, blow: &Blow) {
-    match blow {
-        Blow::Unplug => player.unplug(now),
-        Blow::Plug(powered) => player.plug(now, *powered),
-        Blow::Silence(silent) => player.silence(now, *silent),
-        Blow::Garble(bytes) => player.garble(now, bytes),
-        Blow::Kill(field, dead) => player.kill(now, Field::new(*field).unwrap(), *dead),
-        Blow::Clock(true) => player.plug_clock(now),
-        Blow::Clock(false) => player.unplug_clock(now),
-        Blow::Write(bytes) => player.handle_bytes(now, bytes),
+fn inject(player: &mut Player, now: Timestamp, fault: &Fault) {
+    match fault {
+        Fault::Unplug => player.unplug(now),
+        Fault::Plug(powered) => player.plug(now, *powered),
+        Fault::Silence(silent) => player.silence(now, *silent),
+        Fault::Garble(bytes) => player.garble(now, bytes),
+        Fault::Kill(field, dead) => player.kill(now, Field::new(*field).unwrap(), *dead),
+        Fault::Clock(true) => player.plug_clock(now),
+        Fault::Clock(false) => player.unplug_clock(now),
+        Fault::Write(bytes) => player.handle_bytes(now, bytes),
     }
 }
 
 proptest! {
-    /// Players do not see what goes wrong with the line; and when all is put right, the board shows what they did.
+    /// Faults of the line do not affect the players. After all are repaired, the board shows the players' position.
     #[test]
-    fn whatever_goes_wrong_the_same_is_played(blows in prop::collection::vec((0..8_000_u64, blow()), 0..12)) {
-        let mut struck = player(Temperament::Clumsy, script(2, Ending::Draw));
-        let mut spared = struck.clone();
+    fn faults_do_not_change_the_play(faults in prop::collection::vec((0..8_000_u64, fault()), 0..12)) {
+        let mut faulty = player(Temperament::Clumsy, script(2, Ending::Draw));
+        let mut intact = faulty.clone();
         let mut now = NOON;
-        for (millis, blow) in &blows {
+        for (millis, fault) in &faults {
             now = now + Duration::from_millis(*millis);
-            strike(&mut struck, now, blow);
-            spared.advance(now);
-            prop_assert_eq!(struck.truth(), spared.truth());
-            prop_assert_eq!(struck.standing(), spared.standing());
-            if !struck.is_plugged() {
-                prop_assert_eq!(struck.poll_transmit(now), None);
+            inject(&mut faulty, now, fault);
+            intact.advance(now);
+            prop_assert_eq!(faulty.truth(), intact.truth());
+            prop_assert_eq!(faulty.standing(), intact.standing());
+            if !faulty.is_plugged() {
+                prop_assert_eq!(faulty.poll_transmit(now), None);
             }
         }
         for field in Field::all() {
-            struck.kill(now, field, false);
+            faulty.kill(now, field, false);
         }
-        struck.silence(now, false);
-        struck.unplug(now);
-        // What was still on its way to the board has gone nowhere by then.
+        faulty.silence(now, false);
+        faulty.unplug(now);
+        // By then, bytes still in transit to the board have been lost.
         now = now + Duration::from_secs(1);
-        struck.plug(now, false);
-        struck.plug_clock(now);
-        prop_assert!(struck.board.clock().is_some());
+        faulty.plug(now, false);
+        faulty.plug_clock(now);
+        prop_assert!(faulty.board.clock().is_some());
         let mut listener = Listener::default();
-        listener.begin(&mut struck, now);
-        listener.listen_to_the_end(&mut struck);
-        prop_assert_eq!(listener.board, Some(*struck.standing()));
+        listener.begin(&mut faulty, now);
+        listener.listen_to_the_end(&mut faulty);
+        prop_assert_eq!(listener.board, Some(*faulty.standing()));
     }
 }

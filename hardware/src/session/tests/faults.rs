@@ -1,4 +1,4 @@
-//! Boards, cables and devices that do not behave.
+//! Faulty boards, cables and devices.
 
 use core::time::Duration;
 
@@ -10,7 +10,7 @@ use super::world::{START, World};
 use crate::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
 use crate::{Observation, Observed, SessionSettings};
 
-/// Bytes of no message; none of them can be taken for the start of one.
+/// Bytes that do not form a message and cannot be taken for the start of one.
 const NONSENSE: [u8; 16] = [0x17; 16];
 
 fn reason(world: &World) -> &str {
@@ -18,7 +18,7 @@ fn reason(world: &World) -> &str {
 }
 
 #[test]
-fn a_board_that_falls_silent_is_asked_and_given_up() {
+fn a_board_that_falls_silent_is_queried_and_given_up() {
     let mut world = World::kept();
     let pulled = world.now;
     world.cable = false;
@@ -52,7 +52,7 @@ fn with_a_running_clock_silence_is_noticed_sooner() {
 }
 
 #[test]
-fn a_cable_out_for_a_moment_is_no_reason_to_give_up() {
+fn a_cable_pulled_for_a_moment_does_not_close_the_port() {
     let mut world = World::kept();
     world.run(9000);
     world.cable = false;
@@ -64,7 +64,7 @@ fn a_cable_out_for_a_moment_is_no_reason_to_give_up() {
 }
 
 #[test]
-fn a_change_lost_without_a_trace_is_seen_within_a_minute_though_the_clock_runs() {
+fn an_unnoticed_lost_change_is_dumped_within_a_minute_while_the_clock_runs() {
     let mut world = World::kept().with_clock(true);
     world.run(5000);
     world.cable = false;
@@ -80,9 +80,9 @@ fn a_change_lost_without_a_trace_is_seen_within_a_minute_though_the_clock_runs()
     );
 }
 
-/// The king went to field 1 unheard, and comes back just after a dump has shown it there.
+/// The king moves to field 1 while the cable is out, and returns just after a dump has shown it there.
 #[test]
-fn what_follows_a_dump_does_not_hide_what_was_lost_before_it() {
+fn reports_after_a_dump_do_not_hide_earlier_losses() {
     let mut world = World::kept();
     let king = Some(Piece::WhiteKing);
     world.cable = false;
@@ -100,7 +100,7 @@ fn what_follows_a_dump_does_not_hide_what_was_lost_before_it() {
 }
 
 #[test]
-fn a_press_without_a_change_shows_that_one_may_have_been_lost() {
+fn a_press_without_a_change_requests_a_dump() {
     let mut world = World::kept().with_clock(true);
     let press = |world: &mut World, side: ClockSide| {
         world.board.clock_mut(world.now).unwrap().press(world.now, side);
@@ -122,9 +122,9 @@ fn a_press_without_a_change_shows_that_one_may_have_been_lost() {
     assert!(world.commands().contains(&Command::SendEeMoves));
 }
 
-/// Only one of the two plies between them was reported.
+/// Only one of the two plies between the presses was reported.
 #[test]
-fn two_presses_with_one_move_show_that_another_may_have_been_lost() {
+fn two_presses_with_one_move_request_a_dump() {
     let dumps = |lost: bool| {
         let mut world = World::kept().with_clock(true);
         world.run(5000);
@@ -154,9 +154,9 @@ fn two_presses_with_one_move_show_that_another_may_have_been_lost() {
     assert_eq!([dumps(false), dumps(true)], [0, 1]);
 }
 
-/// The clock runs on. What happened on the squares meanwhile leaves no other trace: the piece came back.
+/// The clock runs on. Nothing else shows that the piece was lifted and set down meanwhile.
 #[test]
-fn a_running_clock_that_was_not_heard_shows_that_more_may_have_been_lost() {
+fn a_gap_in_the_reports_of_a_running_clock_requests_the_memory() {
     let asked = |silence: u64| {
         let mut world = World::kept().with_clock(true);
         world.run(5000);
@@ -174,7 +174,7 @@ fn a_running_clock_that_was_not_heard_shows_that_more_may_have_been_lost() {
 }
 
 #[test]
-fn a_board_given_up_is_kept_again_when_its_port_reopens() {
+fn a_board_given_up_is_driven_again_when_its_port_reopens() {
     let mut world = World::kept();
     world.cable = false;
     world.run(30_000);
@@ -187,7 +187,7 @@ fn a_board_given_up_is_kept_again_when_its_port_reopens() {
 }
 
 #[test]
-fn a_device_that_talks_nonsense_is_no_board() {
+fn a_device_that_sends_garbage_is_not_taken_for_a_board() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.cable = false;
     world.open();
@@ -203,7 +203,7 @@ fn a_device_that_talks_nonsense_is_no_board() {
 }
 
 #[test]
-fn a_board_of_which_only_garbage_comes_is_given_up() {
+fn a_board_that_sends_only_garbage_is_given_up() {
     let mut world = World::kept();
     world.cable = false;
     for _ in 0..400 {
@@ -214,7 +214,7 @@ fn a_board_of_which_only_garbage_comes_is_given_up() {
 }
 
 #[test]
-fn after_garbage_a_dump_shows_what_was_lost() {
+fn garbage_is_followed_by_a_dump() {
     let mut world = World::kept();
     world.disturb(&NONSENSE);
     world.run(1000);
@@ -223,7 +223,7 @@ fn after_garbage_a_dump_shows_what_was_lost() {
 }
 
 #[test]
-fn lasting_garbage_is_not_answered_with_dumps_without_end() {
+fn lasting_garbage_does_not_cause_a_flood_of_dumps() {
     let mut world = World::kept();
     for _ in 0..20 {
         world.disturb(&NONSENSE);
@@ -280,8 +280,8 @@ fn a_board_still_sending_its_memory_to_a_former_host_is_waited_for() {
     assert_eq!(world.given_up, None);
 }
 
-/// How often a board is asked for its memory when the line adds these bytes to each of the first answers.
-fn asked_for_memory(damaged: usize, added: &[u8]) -> usize {
+/// Returns how many times the memory is requested if the line adds these bytes to each of the first `damaged` answers.
+fn memory_requests(damaged: usize, added: &[u8]) -> usize {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     for number in 0..64 {
         world.set(number, Some(Piece::WhitePawn));
@@ -307,20 +307,20 @@ fn asked_for_memory(damaged: usize, added: &[u8]) -> usize {
 }
 
 #[test]
-fn a_memory_that_came_damaged_is_asked_for_again_at_once() {
-    // A byte that cuts it off, and two that push out its end.
+fn a_damaged_memory_is_requested_again_at_once() {
+    // A byte that cuts the answer off, and two that push out its end.
     for added in [&[0xff][..], &[1, 2]] {
-        assert_eq!(asked_for_memory(1, added), 2, "{added:?}");
+        assert_eq!(memory_requests(1, added), 2, "{added:?}");
     }
 }
 
 #[test]
-fn a_memory_is_asked_for_as_long_as_the_line_damages_it() {
-    assert_eq!(asked_for_memory(4, &[1, 2]), 5);
+fn the_memory_is_requested_until_it_arrives_undamaged() {
+    assert_eq!(memory_requests(4, &[1, 2]), 5);
 }
 
 #[test]
-fn a_memory_that_a_silent_board_did_not_send_is_asked_for_once_it_is_heard() {
+fn a_memory_that_a_silent_board_did_not_send_is_requested_once_it_is_heard() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.open();
     while world.first(|o| matches!(o, Observation::MemoryAsked)).is_none() {
@@ -337,7 +337,7 @@ fn a_memory_that_a_silent_board_did_not_send_is_asked_for_once_it_is_heard() {
 }
 
 #[test]
-fn a_question_that_was_lost_is_put_again() {
+fn a_lost_query_is_sent_again() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.cable = false;
     world.open();
@@ -356,7 +356,7 @@ fn a_question_that_was_lost_is_put_again() {
 }
 
 #[test]
-fn a_board_that_reports_without_answering_is_neither_given_up_nor_pressed() {
+fn a_board_that_reports_without_answering_is_neither_given_up_nor_flooded() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.cable = false;
     world.open();
@@ -372,13 +372,13 @@ fn a_board_that_reports_without_answering_is_neither_given_up_nor_pressed() {
             .filter(|command| *command == wanted)
             .count()
     };
-    // Twice, and twice more before its numbers are asked for again.
+    // Two queries at first, and two more before the serial numbers are queried again.
     assert_eq!(asked(Command::SendVersion), 4);
     assert!(asked(Command::SendBoard) < 10, "{}", asked(Command::SendBoard));
 }
 
 #[test]
-fn an_answer_is_waited_for_from_when_the_question_was_written() {
+fn the_time_out_of_an_answer_starts_when_the_query_is_written() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.session.handle_opened(START);
     let now = world.session.poll_deadline().unwrap();
@@ -392,7 +392,7 @@ fn an_answer_is_waited_for_from_when_the_question_was_written() {
 }
 
 #[test]
-fn what_the_driver_has_not_taken_waits_for_it() {
+fn bytes_wait_until_the_driver_takes_them() {
     let mut world = World::kept().with_clock(false);
     world.session.show(world.now, "board 12");
     world.session.handle_deadline(world.now);
@@ -403,7 +403,7 @@ fn what_the_driver_has_not_taken_waits_for_it() {
 }
 
 #[test]
-fn a_driver_that_never_writes_is_not_waited_for_without_end() {
+fn a_driver_that_never_writes_leads_to_a_close() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.session.handle_opened(START);
     let mut now = START;
@@ -441,7 +441,7 @@ fn faults() -> impl Strategy<Value = Vec<(u64, Fault)>> {
     vec((0_u64..6000, fault), 0..40)
 }
 
-fn suffer(world: &mut World, fault: Fault) {
+fn inject(world: &mut World, fault: Fault) {
     match fault {
         Fault::Cable(plugged) => world.cable = plugged,
         Fault::Garbage => world.disturb(&NONSENSE),
@@ -474,7 +474,7 @@ proptest! {
         world.open();
         for (millis, fault) in faults {
             world.run(millis);
-            suffer(&mut world, fault);
+            inject(&mut world, fault);
             if world.given_up.is_some() {
                 world.open();
             }
@@ -501,11 +501,11 @@ proptest! {
 }
 
 #[test]
-fn the_memory_is_read_when_a_dump_shows_what_was_not_reported() {
+fn the_memory_is_read_when_a_dump_shows_unreported_changes() {
     let mut world = World::kept();
     world.run(30_000);
     world.forget();
-    // Nothing that the board sends arrives while a piece goes from e2 to e4.
+    // The board's bytes are lost while a piece goes from e2 to e4.
     world.cable = false;
     world.set(52, None);
     world.set(36, Some(Piece::WhitePawn));

@@ -1,4 +1,4 @@
-//! A board that behaves.
+//! Boards without faults.
 
 use core::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{Identity, Observation, SessionSettings};
 const PAWN: Option<Piece> = Some(Piece::WhitePawn);
 
 #[test]
-fn after_an_opening_everything_is_asked_once_and_in_order() {
+fn after_an_opening_every_query_is_sent_once_and_in_order() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.open();
     world.run(2500);
@@ -59,7 +59,7 @@ fn the_memory_can_be_left_unread() {
 }
 
 #[test]
-fn a_board_that_does_not_know_its_serial_numbers_is_not_held_up() {
+fn a_board_without_serial_numbers_is_not_delayed() {
     let board = BoardSettings {
         serial: None,
         long_serial: None,
@@ -109,7 +109,7 @@ fn while_the_memory_is_read_nothing_is_sent() {
 }
 
 #[test]
-fn what_was_played_while_the_port_was_away_is_read_from_the_memory() {
+fn changes_made_while_the_port_was_away_are_read_from_the_memory() {
     let mut world = World::kept();
     world.close("unplugged");
     for (millis, number, contents) in [(500, 0, None), (2000, 9, Some(Piece::WhiteKing))] {
@@ -154,7 +154,7 @@ fn quiet_squares_are_dumped_once_after_changes() {
 }
 
 #[test]
-fn an_idle_board_gives_a_sign_of_life_now_and_then() {
+fn an_idle_board_gives_a_sign_of_life_every_ten_seconds() {
     let mut world = World::kept();
     world.run(60_000);
     assert!((5..=6).contains(&world.boards()), "{}", world.boards());
@@ -163,7 +163,7 @@ fn an_idle_board_gives_a_sign_of_life_now_and_then() {
 }
 
 #[test]
-fn a_board_that_talks_of_its_clock_is_dumped_once_a_minute() {
+fn a_board_that_reports_its_clock_is_dumped_once_a_minute() {
     let mut world = World::kept().with_clock(true);
     world.run(50_000);
     assert_eq!(world.commands(), []);
@@ -172,7 +172,7 @@ fn a_board_that_talks_of_its_clock_is_dumped_once_a_minute() {
 }
 
 #[test]
-fn the_battery_is_asked_for_as_often_as_was_set() {
+fn the_battery_is_queried_at_the_configured_interval() {
     let settings = SessionSettings {
         battery: Some(Duration::from_secs(60)),
         ..SessionSettings::default()
@@ -184,13 +184,13 @@ fn the_battery_is_asked_for_as_often_as_was_set() {
         .commands()
         .into_iter()
         .filter(|command| *command == Command::SendBatteryStatus);
-    // The emulated board has none: each question is put twice.
+    // The emulated board has no battery, so each query is sent twice.
     assert_eq!(asked.count(), 2 * 3);
     assert_eq!(world.given_up, None);
 }
 
 #[test]
-fn a_text_is_shown_in_portions_and_taken_back() {
+fn a_text_is_sent_in_chunks_and_ended_after_its_time() {
     let mut world = World::kept().with_clock(false);
     world.session.show(world.now, "Board 12");
     world.run(2000);
@@ -214,7 +214,7 @@ fn a_text_is_shown_in_portions_and_taken_back() {
 }
 
 #[test]
-fn a_text_left_on_the_clock_is_taken_back_when_the_port_is_there_again() {
+fn a_text_left_on_the_clock_is_ended_when_the_port_reopens() {
     let mut world = World::kept().with_clock(false);
     world.session.show(world.now, "board 12");
     world.run(1000);
@@ -285,7 +285,7 @@ fn without_a_clock_nothing_is_shown() {
 }
 
 #[test]
-fn zeros_after_a_clock_message_are_no_times() {
+fn zeros_after_a_clock_message_are_not_a_clock_reading() {
     let mut world = World::kept().with_clock(false);
     let zeros = [0x8d, 0x00, 0x0a, 0, 0, 0, 0, 0, 0, 0];
     let is_clock = |o: &Observation| matches!(o, Observation::Clock { .. });

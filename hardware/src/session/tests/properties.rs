@@ -1,4 +1,4 @@
-//! Whatever comes, in whatever portions.
+//! Arbitrary input in arbitrary chunks.
 
 use core::time::Duration;
 
@@ -86,7 +86,7 @@ fn settings() -> impl Strategy<Value = SessionSettings> {
         )
 }
 
-/// What a recorder would have written.
+/// An entry of the recording.
 #[derive(Debug)]
 enum Recorded {
     Opened,
@@ -95,15 +95,15 @@ enum Recorded {
     Outbound(Vec<u8>),
 }
 
-/// A driver, a recorder, and a device that sends what it is made to send.
+/// A driver with a recorder, and a device that sends arbitrary bytes.
 struct Port {
     session: Session,
     now: Timestamp,
     record: Vec<(Timestamp, Recorded)>,
     observed: Vec<Observed>,
-    /// When something was last written since the opening.
+    /// When bytes were last written since the opening.
     sent_at: Option<Timestamp>,
-    /// How long the driver takes to write, in ms.
+    /// Time in ms that the driver takes to write.
     slow: u64,
 }
 
@@ -119,13 +119,13 @@ impl Port {
         self.session.handle_closed(self.now, reason);
     }
 
-    /// Everything due by `until` happens.
+    /// Lets time pass, with all deadlines up to `until`.
     fn pass(&mut self, until: Timestamp) -> Result<(), TestCaseError> {
         let mut deadlines = 0;
         while let Some(due) = self.session.poll_deadline().filter(|due| *due <= until) {
             self.now = due.max(self.now);
             deadlines += 1;
-            // At most a command every 50 ms, and a question dropped between two of them.
+            // At most a command every 50 ms, and a query given up between each two.
             prop_assert!(deadlines <= 2 + 3000 / 25, "spins");
             self.session.handle_deadline(self.now);
             prop_assert!(self.session.poll_deadline().is_none_or(|next| next > self.now));
@@ -188,7 +188,7 @@ fn live(settings: SessionSettings, slow: u64, steps: Vec<Step>) -> Result<Port, 
 
 proptest! {
     #[test]
-    fn a_board_is_sent_little_at_a_time_and_nothing_forbidden(settings in settings(), slow in 0_u64..200, steps in steps()) {
+    fn writes_are_small_and_without_forbidden_commands(settings in settings(), slow in 0_u64..200, steps in steps()) {
         let mut commands = CommandDecoder::new();
         let mut refused = 0;
         for (_, recorded) in live(settings, slow, steps)?.record {
@@ -207,7 +207,7 @@ proptest! {
     }
 
     #[test]
-    fn a_replay_observes_what_was_observed_live(settings in settings(), slow in 0_u64..200, steps in steps()) {
+    fn a_replay_makes_the_observations_of_live_operation(settings in settings(), slow in 0_u64..200, steps in steps()) {
         let live = live(settings, slow, steps)?;
         let mut replay = Session::new();
         for (at, recorded) in &live.record {

@@ -1,4 +1,4 @@
-//! A session and an emulated board on two ends of a cable, in virtual time.
+//! A session and an emulated board at the two ends of a cable, in virtual time.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -19,17 +19,16 @@ pub(super) struct World {
     pub(super) now: Timestamp,
     pub(super) board: EmulatedBoard,
     pub(super) session: Session,
-    /// Whether bytes arrive, in either direction.
+    /// Whether the cable passes bytes, in both directions.
     pub(super) cable: bool,
     on_the_way: VecDeque<(Timestamp, u8)>,
     pub(super) written: Vec<(Timestamp, Vec<u8>)>,
     pub(super) observed: Vec<Observed>,
-    /// Why and when the session gave up its port.
     pub(super) given_up: Option<(Timestamp, String)>,
 }
 
 impl World {
-    /// A board with the kings on fields 0 and 63, a port not opened yet.
+    /// A board with the kings on fields 0 and 63. The port is not open yet.
     pub(super) fn new(board: BoardSettings, session: SessionSettings) -> Self {
         let mut pieces = [None; Field::COUNT];
         (pieces[0], pieces[63]) = (Some(Piece::WhiteKing), Some(Piece::BlackKing));
@@ -45,8 +44,7 @@ impl World {
         }
     }
 
-    /// The same with an ordinary board, kept in the ordinary way, and done with its opening. What was sent is
-    /// forgotten.
+    /// A board with default settings, after the opening sequence. Written commands and observations so far are cleared.
     pub(super) fn kept() -> Self {
         Self::kept_with(SessionSettings::default())
     }
@@ -60,7 +58,7 @@ impl World {
         world
     }
 
-    /// Plugs in a clock and lets the board find it.
+    /// Plugs in a clock and lets the board notice it.
     pub(super) fn with_clock(mut self, running: bool) -> Self {
         let mut clock = EmulatedClock::new(Duration::from_secs(3600));
         if running {
@@ -75,7 +73,7 @@ impl World {
     pub(super) fn open(&mut self) {
         self.session.handle_opened(self.now);
         self.given_up = None;
-        // What the board sends to a closed port is lost.
+        // Bytes that the board sent to the closed port are lost.
         while self.board.poll_transmit(self.now).is_some() {}
     }
 
@@ -93,11 +91,11 @@ impl World {
         self.session.handle_bytes(self.now, bytes);
     }
 
-    /// Lets time pass, in ms.
+    /// Lets `millis` pass.
     pub(super) fn run(&mut self, millis: u64) {
         let until = self.now + Duration::from_millis(millis);
         while let Some(now) = self.next().filter(|next| *next <= until) {
-            // A deadline may have become due while the test spoke to the board.
+            // A deadline may have come while the test called the board.
             self.now = now.max(self.now);
             self.step();
         }
@@ -154,24 +152,26 @@ impl World {
         self.observed.clear();
     }
 
-    /// Milliseconds from the first time to the second.
     pub(super) fn millis(from: Timestamp, to: Timestamp) -> u64 {
         to.saturating_duration_since(from).as_millis() as u64
     }
 
-    /// When something was first observed.
-    pub(super) fn first(&self, what: impl Fn(&Observation) -> bool) -> Option<Timestamp> {
-        let found = self.observed.iter().find(|observed| what(&observed.observation));
+    /// Returns when a matching observation was first made.
+    pub(super) fn first(&self, wanted: impl Fn(&Observation) -> bool) -> Option<Timestamp> {
+        let found = self
+            .observed
+            .iter()
+            .find(|observed| wanted(&observed.observation));
         found.map(|observed| observed.at)
     }
 
-    /// How many dumps were observed.
+    /// Returns the number of observed dumps.
     pub(super) fn boards(&self) -> usize {
         let is_board = |observed: &&Observed| matches!(observed.observation, Observation::Board { .. });
         self.observed.iter().filter(is_board).count()
     }
 
-    /// The commands written.
+    /// Decodes the written commands.
     pub(super) fn commands(&self) -> Vec<Command> {
         let (mut decoder, mut commands) = (CommandDecoder::new(), Vec::new());
         for (_, bytes) in &self.written {

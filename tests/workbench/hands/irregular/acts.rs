@@ -1,4 +1,4 @@
-//! What players do that the Laws do not want.
+//! Irregular acts of players, and their plan for a game.
 
 use std::time::Duration;
 
@@ -11,35 +11,33 @@ use super::judge::Truth;
 use super::scene::Scene;
 use super::{MOVES_OF_PERIOD, SHORT_TIME};
 
-/// A player who thinks this long, in milliseconds, has used up a short time with increments, and not another one.
+/// Thinking time in milliseconds that uses up one period of `SHORT_TIME` and its increments, but not a second period.
 const PERIOD_IS_OVER: u64 = SHORT_TIME * 1000 + 1_000_000;
-/// The same for two of them.
+/// Thinking time in milliseconds that uses up two periods.
 const ALL_IS_OVER: u64 = 2 * SHORT_TIME * 1000 + 1_500_000;
 use crate::hands::games::Game;
 use crate::hands::play::{Play, Players};
 
-/// Kinds of irregular acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
-    /// An illegal move, put right before the press.
+    /// An illegal move, corrected before the press.
     Illegal,
-    /// An illegal move with the press.
+    /// An illegal move with a press.
     IllegalPressed,
-    /// The clock is pressed and nothing moved.
+    /// The clock is pressed without a move.
     Pressed,
     /// Pieces are knocked over and put back at once.
     Knocked,
-    /// A piece is pushed to the next square, and put back moves later.
+    /// A piece is pushed to the next square, and put back some moves later.
     Pushed,
     /// A piece is lifted for a while, and another one moved.
     Touched,
-    /// A square flickers.
     Flicker,
     /// A pawn is left on the last rank.
     Unpromoted,
-    /// Time runs out at the end.
+    /// The time runs out at the end.
     Flag,
-    /// The time of the first period runs out, with its moves completed.
+    /// The first period's time runs out, with its moves completed.
     Period,
 }
 
@@ -53,15 +51,15 @@ const ANYWHERE: [Act; 7] = [
     Act::Flicker,
 ];
 
-/// Which acts come before which ply.
+/// The acts of a game, each with the ply before which it happens.
 pub(super) struct Plan {
     acts: Vec<(usize, Act)>,
     swapped: Option<Dump>,
-    /// Steps beside those of the hands.
+    /// Steps in addition to those of the players' hands.
     beside: Vec<Step>,
 }
 
-/// A pushed piece that is to be put back before a ply.
+/// A pushed piece, to be put back before the ply `until`.
 pub(super) struct Push {
     pub from: Square,
     pub to: Square,
@@ -69,7 +67,7 @@ pub(super) struct Push {
 }
 
 impl Push {
-    /// The hands that play know nothing of it.
+    /// Returns the steps that put the piece back. The players' hands do not know of the push.
     fn put_back(&self, players: &mut Players) -> [Step; 2] {
         let hand = players.hand();
         let (from, to) = (plies::field(self.from), plies::field(self.to));
@@ -116,8 +114,8 @@ impl Plan {
         }
     }
 
-    /// Has the player who is on move in the middle of the game think until the first period is over, if the game is long
-    /// enough. Returns whether it is.
+    /// Plans that the player to move in the middle of the game thinks until the first period is over, if the game is
+    /// long enough. Returns whether it is.
     pub(super) fn has_two_periods(&mut self, game: &Game) -> bool {
         let at = game.moves.len() / 2;
         let is_long = at as u32 > 2 * MOVES_OF_PERIOD;
@@ -188,7 +186,7 @@ impl Plan {
                 None => {}
             }
             if act == Some(Act::Touched) || act == Some(Act::Unpromoted) {
-                players.ply(*m, &calm(temperament, chance));
+                players.ply(*m, &without_adjusting(temperament, chance));
             } else {
                 players.play(*m, temperament, chance);
             }
@@ -206,7 +204,7 @@ impl Plan {
         truths
     }
 
-    /// All is over: everything in the order of time.
+    /// Ends the play, with all steps in the order of time.
     pub(super) fn leave(self, players: Players, setting: &Setting) -> Play {
         let mut play = players.leave(setting);
         play.steps.extend(self.beside);
@@ -215,7 +213,7 @@ impl Plan {
     }
 }
 
-fn calm(temperament: Temperament, chance: &mut Chance) -> Manner {
+fn without_adjusting(temperament: Temperament, chance: &mut Chance) -> Manner {
     Manner {
         adjusts: false,
         ..temperament.manner(chance)
@@ -232,7 +230,7 @@ pub(super) fn truth(kind: &'static str, players: &mut Players, ply: u32, color: 
     }
 }
 
-/// King and queen of a side on each other's squares.
+/// Swaps king and queen of one side.
 fn swapped(start: &Chess, white: bool) -> Dump {
     let mut board = start.board().clone();
     let rank = if white {
@@ -247,7 +245,7 @@ fn swapped(start: &Chess, white: bool) -> Dump {
     plies::dump(&board)
 }
 
-/// After a while everything is put where it belongs, one piece after the other.
+/// Waits, and then puts every piece on its square, one after the other.
 pub(super) fn put_right(players: &mut Players, wanted: &Dump, after: hand::Span) {
     let hand = players.hand();
     hand.wait(after);
