@@ -241,6 +241,7 @@ pub enum EventKind {
         /// Reason of the correction.
         reason: CorrectionReason,
     },
+    /// A game is over.
     #[serde(rename = "game.ended")]
     GameEnded {
         /// Result of the game.

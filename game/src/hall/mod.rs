@@ -454,6 +454,7 @@ impl Hall {
         answer
     }
 
+    /// Whether the port of a line is open.
     #[must_use]
     pub fn is_open(&self, line: LineId) -> bool {
         self.lines
