@@ -24,7 +24,7 @@ pub(super) struct Ruled {
 impl Referee {
     /// Takes down a claim; the answer is what the arbiter needs to judge it.
     pub(super) fn check_claim(&self, claim: &PlayersClaim) -> Result<Checked, Refusal> {
-        let (color, situation) = self.claimed(claim).ok_or_else(|| self.no_game())?;
+        let (color, situation) = self.assess_claim(claim).ok_or_else(|| self.no_game())?;
         let note = self.advice(&situation, Some(color));
         Ok(Checked {
             effect: Effect::Claim(color, Box::new(situation)),
