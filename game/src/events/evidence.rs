@@ -27,7 +27,7 @@ pub struct Ply {
     pub after: State,
     /// Captured piece.
     pub captured: Option<Role>,
-    /// When the mover's piece left its square.
+    /// Time at which the mover's piece left its square.
     pub lifted_at: Timestamp,
     /// Time since which the board shows the move.
     pub stood_at: Timestamp,

@@ -16,7 +16,7 @@ pub struct Incident {
     pub incident: u64,
     /// Kind of the incident.
     pub kind: IncidentKind,
-    /// Player who caused the incident; `None` if nobody or both did.
+    /// Player concerned; `None` if nobody or both are.
     #[serde(with = "color::option")]
     pub color: Option<Color>,
     /// The ply that was due or is affected; 0 before the game; null without a game.
@@ -46,9 +46,9 @@ pub struct Proof {
     /// Arrival of the latest evidence. With the name of the port it locates the bytes in the recording.
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub to: Timestamp,
-    /// Last legal position before the incident, as FEN, if there is one.
+    /// Position that counts, as FEN: mostly the last legal one.
     pub fen: Option<String>,
-    /// Times of the clock.
+    /// Times of the clock; null if unknown.
     pub clock: Option<Clock>,
     /// Changes of squares that led to the incident, oldest first, at most the last 32.
     pub changes: Vec<SquareChange>,

@@ -1,5 +1,4 @@
-//! The deadlines of boards and lines, sorted. With a thousand boards, polling each of them at every step takes too
-//! long.
+//! Sorted deadlines of boards and lines. Polling a thousand boards at every step would take too long.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +6,6 @@ use kiebitz_hardware::Timestamp;
 
 use super::LineId;
 
-/// Deadlines of all boards and lines.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
     due: BTreeSet<(Timestamp, Scheduled)>,
@@ -42,12 +40,10 @@ impl Agenda {
         }
     }
 
-    /// Earliest deadline.
     pub(super) fn first(&self) -> Option<Timestamp> {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// Earliest deadline of a board.
     pub(super) fn first_board(&self) -> Option<Timestamp> {
         let mut due = self.due.iter();
         due.find(|(_, entry)| matches!(entry, Scheduled::Board(_)))

@@ -131,7 +131,6 @@ impl Board {
         self.jumps = jumps.cloned().unwrap_or_default();
     }
 
-    /// Restores the incidents from the journal.
     pub(super) fn with_incidents(mut self, incidents: &Incidents) -> Self {
         self.referee.resume_incidents(incidents);
         self.tracker.believe_unseen(self.referee.unseen());
@@ -144,7 +143,6 @@ impl Board {
         self
     }
 
-    /// Restores the last game before this one that counts for a pairing.
     pub(super) fn with_last_paired(mut self, last: Option<CountingGame>) -> Self {
         self.referee.resume_last_paired(last);
         self

@@ -246,8 +246,7 @@ impl Hall {
         id
     }
 
-    /// Returns the line of a port, and polls its boards from the next opening on. State from an earlier presence of the
-    /// port is kept.
+    /// Returns the line of a port, whose boards are queried from the next opening on. State from before is kept.
     pub fn keep(&mut self, port: &str, settings: LineSettings) -> LineId {
         let known = self.line_of(port).filter(|line| !self.is_open(*line));
         let id = known.unwrap_or_else(|| self.add(port, Line::listening(LineMode::Single)));

@@ -94,7 +94,6 @@ impl Roster {
         found.map(|board| board.name.as_str())
     }
 
-    /// Regulations of a board, by its name.
     fn regulations(&self, name: &str) -> &Regulations {
         let board = self.boards.iter().find(|board| board.name == name);
         board.map_or(&self.regulations, |board| &board.regulations)
@@ -147,7 +146,6 @@ impl Names {
         }
     }
 
-    /// The configured names.
     pub(super) fn configured(&self) -> impl Iterator<Item = &str> {
         let roster = match self {
             Self::Recorded => None,

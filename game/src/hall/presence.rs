@@ -25,7 +25,6 @@ impl Presence {
         }
     }
 
-    /// Sets the port of the board.
     pub(crate) fn sit(&mut self, port: &str) {
         port.clone_into(&mut self.port);
     }
@@ -61,12 +60,10 @@ impl Presence {
         }
     }
 
-    /// Whether the board is plugged in and has sent its placement.
     pub(crate) const fn is_connected(&self) -> bool {
         self.connected
     }
 
-    /// Charge of the board's own battery in percent, 0 to 100; `None` if it has none or does not report it.
     pub(crate) const fn battery(&self) -> Option<u8> {
         self.battery
     }
@@ -76,7 +73,6 @@ impl Presence {
         self.identity.version
     }
 
-    /// Current or last port of the board; empty if it was never plugged in.
     pub(crate) fn port(&self) -> &str {
         &self.port
     }

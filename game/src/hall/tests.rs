@@ -172,7 +172,6 @@ fn restart(world: &mut World, journal: &[Event], names: &Names) {
     world.hall = hall;
 }
 
-/// Makes the hall expect the boards of these events.
 fn expect_all(hall: &mut Hall, journal: &[Event], names: &Names) {
     let known: BTreeSet<&str> = journal.iter().map(|event| event.board.as_str()).collect();
     for board in known {
@@ -205,7 +204,6 @@ fn send_command(world: &mut World, command: &str) {
     assert!(answer.ok, "{answer:?}");
 }
 
-/// Sets up the pieces for a game.
 fn set_up(board: &mut EmulatedBoard) {
     let black = "rnbqkbnrpppppppp";
     let white = "PPPPPPPPRNBQKBNR";
@@ -496,7 +494,6 @@ impl Twins {
         events
     }
 
-    /// Moves a piece on both boards.
     fn moves(&mut self, (from, to): (u8, u8)) -> Vec<Event> {
         let field = |number| Field::new(number).expect("a field");
         for board in &mut self.boards {
@@ -507,7 +504,6 @@ impl Twins {
         self.pass(Duration::from_secs(20))
     }
 
-    /// Name of the board at each port.
     fn names_by_port(&self) -> [String; 2] {
         PORTS.map(|port| {
             let mut there = self.hall.boards().filter(|board| board.port() == port);

@@ -1,5 +1,4 @@
-//! Draws that a player may claim (Art. 9.2, 9.3). Claims are shown to the arbiter, who does not mention them to the
-//! players.
+//! Draws that a player may claim (Art. 9.2, 9.3). They are published for the arbiter, who does not tell the players.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::san::SanPlus;

@@ -54,8 +54,7 @@ impl Referee {
 
     /// Ends the game with the first ply that left a dead position, if the settled plies up to `up_to` contain one.
     ///
-    /// Players need not see what only a search shows, so this end is a proposal: the arbiter confirms it or lets the
-    /// game continue.
+    /// Only a search shows this end, so it is a proposal: the arbiter confirms it or lets the game continue.
     pub(super) fn search_for_dead_position(&mut self, now: Timestamp, up_to: u32) {
         let from = self.unsearched.take().map_or(up_to, |unsearched| unsearched.from);
         if let Some(ply) = self.dead_since(from, up_to) {

@@ -178,7 +178,6 @@ impl Referee {
         }
     }
 
-    /// Withdraws the plies after the one that ended the game.
     fn withdraw_after(&mut self, now: Timestamp, ply: u32) {
         let Some(game) = &mut self.game else { return };
         let kept = super::index(ply) + 1;

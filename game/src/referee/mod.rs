@@ -42,7 +42,6 @@ pub(crate) use resumed::Resumed;
 use watch::{GameStatus, News, Watch};
 use words::index;
 
-/// Number and id of a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Game {
     /// Number of the game on its board, from 1.
@@ -104,7 +103,6 @@ struct OpenGame {
     claim_after: Option<u32>,
     /// Time at which the players showed the result.
     shown_at: Option<Timestamp>,
-    /// End of the game, if any.
     verdict: Option<Verdict>,
     players: Option<Players>,
     placed: Vec<Placed>,
@@ -138,9 +136,7 @@ impl OpenGame {
 /// The end of a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// Result of the game.
     pub result: GameResult,
-    /// Reason of the end.
     pub reason: EndReason,
     /// Authority that decided the result.
     pub by: DecidedBy,
@@ -188,7 +184,6 @@ const MIN_PLIES_FROM_POSITION: usize = 3;
 const MAX_CEREMONIAL_PLIES: usize = 2;
 
 impl Referee {
-    /// Creates a referee without a game.
     #[must_use]
     pub(crate) fn new(board: &str, regulations: Regulations) -> Self {
         Self {
@@ -208,7 +203,6 @@ impl Referee {
         self.watch.follow(model);
     }
 
-    /// Regulations of the board's games.
     #[must_use]
     pub(crate) fn regulations(&self) -> &Regulations {
         &self.regulations
@@ -234,8 +228,7 @@ impl Referee {
             Finding::Amended { ply, reason } => self.handle_ply(now, ply, reason),
             Finding::Retracted { ply, reason, odds } => {
                 self.line.truncate(index(ply));
-                // Kings on their way to the centre and pieces being set up were never moves, whether the clock runs or
-                // not.
+                // Kings on their way to the centre and pieces being set up were never moves, even if the clock runs.
                 let withdrawal = if matches!(reason, CorrectionReason::Kings | CorrectionReason::SetUp) {
                     self.withdraw_surplus(now, reason)
                 } else {
@@ -308,7 +301,6 @@ impl Referee {
         deadlines.into_iter().flatten().min()
     }
 
-    /// Handles a deadline.
     pub(crate) fn handle_deadline(&mut self, now: Timestamp) {
         if self.unsearched.is_some_and(|unsearched| unsearched.due <= now) {
             self.search_for_dead_position(now, u32::MAX);
@@ -316,7 +308,6 @@ impl Referee {
         self.compare(now);
     }
 
-    /// Whether the arbiter can decide an incident of this number.
     fn has_incident(&self, number: u64) -> bool {
         self.watch.can_be_decided(number)
     }
@@ -329,7 +320,6 @@ impl Referee {
         }
     }
 
-    /// Applies an arbiter's decision on an incident.
     fn close_incident(&mut self, now: Timestamp, by: &str, close: &CloseIncident) {
         let decision = self.decision(now, by);
         for (ts, event) in self.watch.decide(now, decision, close) {
@@ -344,7 +334,6 @@ impl Referee {
         }
     }
 
-    /// Passes news to the watchers and publishes the resulting events.
     fn watch(&mut self, now: Timestamp, news: News) {
         let ended = self.game.as_ref().map(|game| game.ended);
         let status = GameStatus {
@@ -527,7 +516,6 @@ impl Referee {
         }
     }
 
-    /// History of the game in progress.
     fn history(&self) -> Option<History<'_>> {
         let game = self.game.as_ref().filter(|game| !game.ended)?;
         let rules = &self.regulations.rules;

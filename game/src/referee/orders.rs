@@ -66,7 +66,6 @@ enum WhichGame {
     Previous,
     /// An earlier game that the board no longer has.
     Recalled,
-    /// The next game.
     Next,
 }
 
@@ -151,7 +150,6 @@ impl Referee {
         }
     }
 
-    /// Carries out a checked command.
     pub(crate) fn carry_out(&mut self, now: Timestamp, by: &str, checked: Checked) {
         match checked.effect {
             Effect::Players(which, players, seats) => self.set_players(now, by, which, players, seats),

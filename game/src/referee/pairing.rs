@@ -14,8 +14,8 @@ impl Referee {
         CountingGame::of(&before.id.id, before.players.clone(), before.counts())
     }
 
-    /// Asks the arbiter which pairing the game counts for. Asks once [`MIN_PLIES`] plies have been made, if no pairing
-    /// was announced for the game and the last game with a pairing counts for it.
+    /// Asks the arbiter which pairing the game counts for, once [`MIN_PLIES`] plies have been made. A game that was
+    /// announced for another pairing than that of the last paired game needs no question.
     pub(super) fn ask_for_pairing(&mut self, now: Timestamp) {
         let (Some(first), Some(game)) = (&self.last_paired, &mut self.game) else {
             return;

@@ -45,7 +45,6 @@ impl Referee {
         })
     }
 
-    /// The open incidents, oldest first.
     pub(crate) fn open_incidents(&self) -> impl Iterator<Item = &Incident> {
         self.watch.open_incidents()
     }

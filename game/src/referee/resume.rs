@@ -54,7 +54,6 @@ impl Referee {
         self.games = games;
     }
 
-    /// Resumes a game from the journal.
     pub(crate) fn resume(&mut self, resumed: Resumed) {
         let (start, line) = resumed.line();
         // A clock that does not run after the restart counts as stopped.
@@ -81,7 +80,6 @@ impl Referee {
         self.game = Some(game);
     }
 
-    /// Resumes the last game before this one that counts for a pairing.
     pub(crate) fn resume_last_paired(&mut self, last: Option<CountingGame>) {
         self.last_paired = last;
     }
@@ -129,7 +127,6 @@ impl Referee {
         self.watch.unseen()
     }
 
-    /// Resumes the incidents of the journal.
     pub(crate) fn resume_incidents(&mut self, incidents: &Incidents) {
         self.watch.resume(incidents);
     }

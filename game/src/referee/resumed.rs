@@ -16,15 +16,11 @@ use crate::tracker::Start;
 /// A game to resume.
 #[derive(Debug, Clone)]
 pub(crate) struct Resumed {
-    /// Id of the game.
     pub id: String,
     /// Number of the game on the board, from 1.
     pub number: u32,
-    /// Time of the start.
     pub started: Timestamp,
-    /// Time of the last event.
     pub last_ts: Timestamp,
-    /// Start position.
     pub start: Start,
     /// The plies, each with its settlement and completion.
     pub plies: Vec<(Ply, MoveRecord)>,
@@ -32,9 +28,7 @@ pub(crate) struct Resumed {
     pub white_side: Option<Side>,
     /// End of the game; `None` while it is in progress.
     pub verdict: Option<Verdict>,
-    /// Time of the end.
     pub ended: Option<Timestamp>,
-    /// The players; `None` if unknown.
     pub players: Option<Players>,
     /// Positions that the arbiter set, each with the number of the ply before it.
     pub placed: Vec<(u32, State)>,

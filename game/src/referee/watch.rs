@@ -88,7 +88,6 @@ impl Watch {
         self.acts.follow(model);
     }
 
-    /// The model of boards and hands.
     pub(super) fn model(&self) -> &'static Model {
         self.acts.model()
     }
@@ -108,12 +107,10 @@ impl Watch {
         self.wake
     }
 
-    /// Handles a scan of the squares.
     pub(super) fn scan(&mut self, now: Timestamp, snapshot: &Snapshot) {
         self.acts.see(now, snapshot);
     }
 
-    /// Handles a clock reading.
     pub(super) fn read_clock(&mut self, face: Clock, sure: bool) {
         self.sure = sure;
         let before = self.face.replace(face);
@@ -127,7 +124,6 @@ impl Watch {
         }
     }
 
-    /// Resumes the incidents of the journal.
     pub(super) fn resume(&mut self, incidents: &Incidents) {
         self.book.resume(incidents);
         self.reversed = incidents.are_reversed();
@@ -193,17 +189,14 @@ impl Watch {
         }
     }
 
-    /// The open incidents, oldest first.
     pub(super) fn open_incidents(&self) -> impl Iterator<Item = &crate::events::Incident> {
         self.book.all_open()
     }
 
-    /// Whether the arbiter can decide an incident of this number.
     pub(super) fn can_be_decided(&self, number: u64) -> bool {
         self.book.decidable(number).is_some()
     }
 
-    /// The latest decision of an arbiter on an incident.
     pub(super) fn decided(&self, number: u64) -> Option<&Decided> {
         self.book.decided(number)
     }
@@ -386,7 +379,6 @@ impl Watch {
         }
     }
 
-    /// Passes news to every watcher.
     fn pass_on(&mut self, game: &GameStatus<'_>, news: &News) {
         let mut context = Context {
             game,

@@ -9,7 +9,6 @@ pub(super) fn index(ply: u32) -> usize {
     usize::try_from(ply).unwrap_or(usize::MAX).saturating_sub(1)
 }
 
-/// Converts a ply to its form in events.
 pub(super) fn move_of(ply: &Ply) -> Move {
     Move {
         ply: ply.number,

@@ -54,7 +54,6 @@ fn a_blocked_position_is_proposed_as_dead() {
         table.published(),
         ["1 completed by game_end", "1/2-1/2 dead_position by laws?"]
     );
-    // The arbiter confirms the proposal, or overrules it.
     assert_eq!(table.command(r#""do":"set_result","result":"1/2-1/2""#), "");
     assert_eq!(table.published(), ["arbiter: 1/2-1/2 dead_position"]);
 }
@@ -108,7 +107,6 @@ fn a_result_shown_in_a_dead_position_comes_too_late() {
     );
 }
 
-/// A dead position is not proposed while a side can mate, however fast the play.
 #[test]
 fn fast_play_with_mating_material_goes_on() {
     let mut table = blitz(OPEN);

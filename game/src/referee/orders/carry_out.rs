@@ -259,7 +259,6 @@ impl Referee {
         self.publish_corrected(now, which, withdrawn.as_deref(), &moves);
     }
 
-    /// Publishes the events of corrected moves.
     fn publish_corrected(
         &mut self,
         now: Timestamp,

@@ -33,7 +33,7 @@ impl Referee {
     }
 
     /// Checks a decision on a claim, which is possible also after a flag has fallen (1997: 10.2(c); 2023: III.5.2). The
-    /// note says what the decision costs.
+    /// note states the cost of the decision.
     pub(super) fn check_ruling(&self, by: &str, decide: &DecideClaim) -> Result<Checked, Refusal> {
         let claim = self.watch.claim(decide.incident);
         let claim = claim.ok_or_else(|| Refusal::UnknownClaim {

@@ -9,7 +9,6 @@ use crate::position::State;
 use crate::referee::OpenGame;
 use crate::referee::words::index;
 
-/// The corrected moves of a game.
 #[derive(Debug)]
 pub(super) struct CorrectedMoves {
     /// Number of published moves that stay.

@@ -56,7 +56,6 @@ const AGREED: &[EndReason] = &[EndReason::Agreement, EndReason::Kings, EndReason
 /// Suffixes of a result for a game that was not played.
 const FORFEIT: [&str; 3] = ["forfeit", "kampflos", "ff"];
 
-/// A parsed result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct WrittenResult {
     result: GameResult,

@@ -214,7 +214,6 @@ fn moves_are_corrected_from_the_first_wrong_one() {
             "6 completed by arbiter",
         ]
     );
-    // The game continues from the corrected moves.
     table.plays("O-O");
     assert_eq!(
         table.referee.game.as_ref().map(|game| game.published.len()),
@@ -635,7 +634,6 @@ fn a_table_without_a_game_gets_a_result() {
     assert_eq!(table.published(), ["round 2, table 9: 1-0 default by arbiter"]);
 }
 
-/// Restarts the referee from the journal.
 fn restart_from_journal(table: &mut Table) {
     let game = ResumableGame::of(&table.journaled()).expect("a game");
     let regulations = table.referee.regulations.clone();
@@ -741,7 +739,6 @@ fn another_arbiters_ruling_is_replaced_only_on_request() {
     );
 }
 
-/// The name is corrected, and the note says that the other data stay.
 #[test]
 fn a_corrected_name_keeps_the_players_data() {
     let mut table = table();
@@ -767,7 +764,6 @@ fn a_corrected_name_keeps_the_players_data() {
     assert_eq!((facts.title.as_deref(), facts.rating), (Some("FM"), Some(2301)));
 }
 
-/// Two arbiters correct the moves of a board.
 #[test]
 fn another_arbiters_moves_are_replaced_only_on_request() {
     for restart in [false, true] {

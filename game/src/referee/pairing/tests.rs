@@ -79,7 +79,6 @@ fn a_replay_gets_the_players_of_the_game_that_it_replaces() {
     assert!(!open.any(|incident| incident.kind == IncidentKind::SecondGame));
 }
 
-/// The name is corrected while the second game is in progress.
 #[test]
 fn a_replay_gets_corrected_names() {
     let mut table = table_after_round_3();

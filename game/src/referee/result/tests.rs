@@ -28,8 +28,8 @@ fn a_side_that_is_forced_to_be_mated_cannot_mate() {
     assert_eq!(table.published(), ["1/2-1/2 flag by arbiter"]);
 }
 
-/// Laws part 10, case 18; Art. 6.9: a bishop alone can win on time against a rook and a pawn, and a knight against a rook's
-/// pawn. A knight against a queen, a bishop against a rook and a bare king cannot.
+/// Laws part 10, case 18; Art. 6.9: a bishop alone can win on time against a rook and a pawn, and a knight against a
+/// rook's pawn. A knight against a queen, a bishop against a rook and a bare king cannot.
 #[test]
 fn little_material_wins_on_time_against_more() {
     for (fen, can) in [

@@ -95,12 +95,10 @@ impl Table {
         self
     }
 
-    /// Number of the last ply.
     pub(in crate::referee) fn last(&self) -> u32 {
         u32::try_from(self.states.len()).expect("few plies") - 1
     }
 
-    /// Placement after the last ply of the line.
     pub(in crate::referee) fn placement(&self) -> shakmaty::Board {
         self.states.last().expect("a state").board().clone()
     }
@@ -152,7 +150,6 @@ impl Table {
         self
     }
 
-    /// Plays the same moves `times` times.
     pub(in crate::referee) fn repeats(&mut self, names: &str, times: usize) -> &mut Self {
         (0..times).for_each(|_| {
             self.plays(names);
@@ -324,7 +321,6 @@ impl Table {
     }
 }
 
-/// Puts a piece from one square to another.
 fn hand(before: &State, uci: UciMove) -> State {
     let UciMove::Normal { from, to, .. } = uci else {
         panic!("one piece")

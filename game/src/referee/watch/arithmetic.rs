@@ -23,12 +23,10 @@ const MAX_PRESS_DELAY_MS: u64 = 1000;
 const MAX_SETTING_DIFFERENCE_MS: u64 = 2_000;
 /// Gain from which a running clock counts as having received the time of the next period.
 const MIN_PERIOD_MS: u64 = 60 * 1000;
-/// Minimum time between two checks.
 const MIN_BETWEEN_CHECKS: Duration = Duration::from_secs(20);
 /// Number of consecutive failed checks that lead to a report.
 const MIN_FAILED_CHECKS: u32 = 2;
 
-/// Keeps account of the elapsed time.
 #[derive(Debug, Default)]
 pub(super) struct Arithmetic {
     /// Running time of the clocks until the last reading, in milliseconds.
@@ -147,7 +145,6 @@ impl Arithmetic {
         }
     }
 
-    /// Collects the facts for checking the clock.
     fn facts(&self, context: &Context<'_>, control: &TimeControl, before_first_move: bool) -> ClockCheck {
         let made = context.game.completed_as(|_| true);
         let seen = context.game.completed_as(LineEntry::is_pressed);

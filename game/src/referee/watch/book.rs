@@ -21,7 +21,6 @@ pub(super) struct Report {
     /// The ply concerned, 0 before the game; `None` without a game.
     pub(super) ply: Option<u32>,
     pub(super) squares: Bitboard,
-    /// Start of the situation.
     pub(super) from: Timestamp,
     /// Position that the report is about, as FEN.
     pub(super) fen: Option<String>,
@@ -74,7 +73,6 @@ const EVIDENCE_LEAD: core::time::Duration = core::time::Duration::from_secs(3);
 /// Number of an incident in the board's stream, from 1.
 pub(super) type Number = u64;
 
-/// End of an incident.
 #[derive(Debug)]
 pub(super) struct Closing {
     pub(super) by: ClosedBy,
@@ -107,7 +105,6 @@ impl Book {
         self.decided.clone_from(incidents.decided());
     }
 
-    /// The open incidents, oldest first.
     pub(super) fn all_open(&self) -> impl Iterator<Item = &Incident> {
         self.open.values()
     }
@@ -196,18 +193,15 @@ impl Book {
         self.open.get(&number).or_else(|| self.past.get(&number))
     }
 
-    /// The latest decision of an arbiter on an incident.
     pub(super) fn decided(&self, number: Number) -> Option<&Decided> {
         self.decided.get(&number)
     }
 
-    /// Whether an incident counts as an offence of its player.
     pub(super) fn counts(&self, number: Number) -> bool {
         self.decidable(number)
             .is_some_and(|incident| offence(incident) > 0)
     }
 
-    /// Numbers of the open incidents of these kinds.
     pub(super) fn open_of(&self, kinds: &[IncidentKind]) -> Vec<Number> {
         let open = self.open.values();
         open.filter(|incident| kinds.contains(&incident.kind))
@@ -246,7 +240,6 @@ impl Book {
         }
     }
 
-    /// Takes the events since the last call, in order.
     pub(super) fn take_events(&mut self) -> Vec<(Timestamp, EventKind)> {
         std::mem::take(&mut self.events)
     }

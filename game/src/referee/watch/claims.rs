@@ -34,7 +34,6 @@ impl Watch {
         }
     }
 
-    /// Applies an arbiter's ruling on a claim.
     pub(super) fn rule(
         &mut self,
         game: &GameStatus<'_>,

@@ -31,7 +31,6 @@ struct OpenDisplacement {
 }
 
 impl Displaced {
-    /// Squares of the open incident.
     pub(super) fn squares(&self) -> Bitboard {
         self.open.as_ref().map_or(Bitboard::EMPTY, |open| open.squares)
     }
@@ -78,7 +77,6 @@ impl Displaced {
         }
     }
 
-    /// Compares the board with the line of play.
     fn compare(&mut self, context: &mut Context<'_>, moves: &IrregularMoves) {
         self.wake = None;
         let Some(all) = context.standing().map(|standing| standing.differs_anywhere()) else {

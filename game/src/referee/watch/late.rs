@@ -34,15 +34,11 @@ pub(super) struct LateStarts {
     stood: Option<Timestamp>,
     /// The round in which a player's missing first move was reported.
     missed: ByColor<Option<Timestamp>>,
-    /// Start of the last game on this board.
     began: Option<Timestamp>,
-    /// Whether that game is in progress.
     playing: bool,
     /// Time since which the board has been observed.
     seen: Option<Timestamp>,
-    /// Time of the set-up of the start position.
     set_up: Option<Timestamp>,
-    /// Time of the last start of the clock.
     started: Option<Timestamp>,
     wake: Option<Timestamp>,
 }
@@ -50,7 +46,6 @@ pub(super) struct LateStarts {
 #[derive(Debug)]
 struct OpenLateStart {
     number: Number,
-    /// Start of its round.
     round: Timestamp,
     /// Player whose first move is missing; `None` if the clock is stopped.
     color: Option<Color>,
@@ -66,7 +61,6 @@ impl LateStarts {
         self.playing = playing;
     }
 
-    /// Resumes an open incident.
     pub(super) fn resume(&mut self, known: ResumedIncident) {
         self.resume_past(&known);
         // The incident was opened, so the board had been observed by then.
@@ -257,7 +251,6 @@ impl LateStarts {
     }
 }
 
-/// Creates the report on a late start in a round.
 fn late_report(context: &Context<'_>, round: Timestamp, defaulted: bool) -> Report {
     let passed = context.now().saturating_duration_since(round).as_secs() / 60;
     let situation = Situation::LateStart {

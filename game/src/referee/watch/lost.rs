@@ -1,5 +1,5 @@
-//! Records that have lost the game: the pieces are where play may well have put them, but the line of play lacks those
-//! moves. No player is accused meanwhile, because the error is in the record.
+//! Records that have lost the game: the board fits to play that the line lacks. The error is in the record, so no
+//! player is accused meanwhile.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Bitboard;
@@ -20,7 +20,6 @@ pub(super) struct Lost {
     missing: Bitboard,
     /// Number of plies from which the record is proved right again after it had lost the game.
     proved_at: usize,
-    /// Time of the last press.
     pressed_at: Option<Timestamp>,
     /// Squares that suggest missing play, and the time since when.
     suspected: Option<(Bitboard, Timestamp)>,

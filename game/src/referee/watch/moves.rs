@@ -36,9 +36,7 @@ struct Pending {
     recorded: bool,
     /// Time at which its pieces left their squares.
     left_at: Option<Timestamp>,
-    /// Time of its player's press.
     pressed_at: Option<Timestamp>,
-    /// Time of the opponent's reply.
     answered_at: Option<Timestamp>,
     /// Whether its player has moved again without a press.
     moved_on: bool,
@@ -119,7 +117,6 @@ impl IrregularMoves {
         !self.open.is_empty() || self.put_right_at == Some(now)
     }
 
-    /// Squares of the open incidents.
     pub(super) fn open_squares(&self) -> Bitboard {
         let open = self.open.iter().map(|open| open.act.squares);
         open.fold(Bitboard::EMPTY, |all, squares| all | squares)
@@ -173,7 +170,6 @@ impl IrregularMoves {
         }
     }
 
-    /// Compares the board with the last position of the line.
     fn inspect(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let Some(standing) = context.standing() else {

@@ -8,7 +8,6 @@ use crate::laws::{ClaimRuling, Situation};
 use crate::referee::LineEntry;
 use crate::tracker::Finding;
 
-/// News for the watchers.
 #[derive(Debug)]
 pub(in crate::referee) enum News {
     /// A line of play begins.
@@ -17,12 +16,10 @@ pub(in crate::referee) enum News {
     Played(u32, Option<CorrectionReason>),
     /// The plies from this number on were withdrawn; the list contains them.
     Retracted(u32, CorrectionReason, Vec<LineEntry>),
-    /// A ply was completed.
     Completed(u32, CompletedBy),
     /// A player pressed the clock without completing one of their known plies.
     Pressed(Color),
     Clock(ClockChange),
-    /// A clock reading.
     Times(ByColor<u64>),
     Squares,
     /// Many pieces slid at once.
@@ -53,7 +50,6 @@ pub(in crate::referee) enum News {
     Assigned(String),
     /// A game begins for another pairing than the last one.
     NextRound,
-    /// The arbiter has entered a result.
     ResultEntered,
     /// A player's claim, entered by the arbiter.
     Claimed(Color, Box<Situation>),

@@ -29,7 +29,6 @@ struct Wrong {
     board: Board,
 }
 
-/// A fault of the start.
 #[derive(Debug)]
 struct StartFault {
     number: Number,
@@ -133,7 +132,6 @@ impl StartWatch {
         }
     }
 
-    /// Handles a start position on the board.
     fn started(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let Some(start) = context.game.start.filter(|start| !start.goes_on) else {
@@ -195,7 +193,6 @@ impl StartWatch {
         self.wrong = Some(Wrong { found, board });
     }
 
-    /// Handles the completion of a ply.
     fn played_on(&mut self, context: &mut Context<'_>) {
         if !context.game.begun {
             return;

@@ -16,7 +16,6 @@ use crate::tracker::Start;
 /// Maximum length of the first turn that is examined.
 const MAX_TURN: Duration = Duration::from_secs(600);
 
-/// The game as the watchers see it.
 #[derive(Debug)]
 pub(in crate::referee) struct GameStatus<'a> {
     pub(in crate::referee) now: Timestamp,

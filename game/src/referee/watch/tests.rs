@@ -48,7 +48,6 @@ fn shows(table: &mut Table, board: &Board) {
     table.finds(Finding::Squares(Box::new(snapshot)));
 }
 
-/// Parses the placement of a FEN.
 fn board(placement: &str) -> Board {
     placement.parse().expect("a placement")
 }
@@ -252,7 +251,6 @@ fn a_flag_falls_when_the_time_of_the_next_period_appears() {
         let closed = (case == "moves_made").then_some("-passed");
         let expected: Vec<&str> = [case].into_iter().chain(closed).collect();
         assert_eq!(all, expected, "{moves}");
-        // The second period is the last one.
         reads(&mut table, 0, 600, Some(Color::White));
         assert_eq!(reports(&mut table, "flag_fall").len(), 1, "{moves}");
     }

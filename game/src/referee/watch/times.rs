@@ -26,7 +26,6 @@ const JUDGED_AFTER: Duration = Duration::from_secs(3);
 /// it a second late, and a jump of the time is believed at its second reading.
 const MAX_PERIOD_WAIT: Duration = Duration::from_millis(4000);
 
-/// Watches the clock.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     last: Option<Shown>,
@@ -55,7 +54,6 @@ pub(super) struct Times {
     gone: Option<Number>,
 }
 
-/// A clock reading.
 #[derive(Debug, Clone, Copy)]
 struct Shown {
     at: Timestamp,
@@ -137,7 +135,6 @@ impl Times {
         }
     }
 
-    /// Resumes a game that began before a restart.
     pub(super) fn resume_game(&mut self) {
         self.had_time = ByColor::new_with(|_| true);
         self.missed = true;

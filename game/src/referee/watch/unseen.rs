@@ -23,7 +23,6 @@ impl Unseen {
         self.open.extend(square.map(|square| (known.number, square)));
     }
 
-    /// Squares of the open incidents.
     pub(super) fn squares(&self) -> Bitboard {
         self.open.iter().map(|(_, square)| *square).collect()
     }

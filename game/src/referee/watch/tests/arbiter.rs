@@ -93,7 +93,6 @@ fn a_move_that_stands_counts_if_the_arbiter_decides_so() {
             restart_from_journal(&mut table, &mut incidents);
             assert_eq!(incidents.offences(), ByColor { white: 1, black: 0 });
         }
-        // Arbiters may change their minds.
         assert_eq!(decides(&mut table, number, false), "");
         assert_eq!(table.referee.watch.offences.completed[Color::White], 0);
     }

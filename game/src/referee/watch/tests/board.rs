@@ -475,7 +475,6 @@ fn a_press_soon_after_a_ply_belongs_to_that_ply() {
     }
 }
 
-/// Kinds of the open incidents.
 fn open(table: &Table) -> Vec<&str> {
     let open = table.referee.open_incidents();
     open.map(|incident| incident.kind.as_str()).collect()

@@ -112,7 +112,6 @@ fn reported(clock: &Clockwork, thinks: fn(usize) -> u64) -> Vec<String> {
             Color::Black
         };
         let (took, taken) = (thinks(nth), (clock.takes)(thinks(nth)));
-        // The move itself takes one second.
         table.passes(took - 1);
         let completed = u32::try_from(nth / 2 + 1).expect("a number");
         let runs_out = taken > left[color];

@@ -191,7 +191,6 @@ fn both_flags_leave_one_incident_open() {
     assert_eq!(open(&table), []);
 }
 
-/// After a restart, two flags that are down are not reported again.
 #[test]
 fn both_flags_are_reported_once_over_a_restart() {
     let mut table = timed(Some("90+30"), 2);

@@ -100,7 +100,7 @@ fn default_time_is_that_of_the_event_or_of_the_edition() {
         ["not_running", "default_time"]
     );
     assert_eq!(first(Edition::Fide2014, None, 59), ["not_running"]);
-    // An hour later, the game is given up.
+    // An hour after the start of the round, the board is given up.
     assert_eq!(first(Edition::Fide2014, None, 60), ["not_running", "-passed"]);
 }
 
@@ -207,7 +207,6 @@ fn a_game_ended_before_its_first_move_closes_the_incident() {
     assert_eq!(late(&mut table), ["-game_over"]);
 }
 
-/// A board without a game in this round is reported once, and given up an hour after the default time.
 #[test]
 fn an_unused_board_is_given_up_an_hour_after_the_default_time() {
     let mut table = ready(Edition::Fide2023, Some("30 min"));
@@ -299,7 +298,6 @@ fn a_game_belongs_to_one_round() {
     }
 }
 
-/// The arbiter begins the round at another time than planned.
 #[test]
 fn the_arbiter_sets_the_start_of_the_round() {
     let mut table = ready(Edition::Fide2023, Some("30 min"));
@@ -329,7 +327,6 @@ fn the_arbiter_sets_the_start_of_the_round() {
     assert_eq!(late(&mut table), ["not_running"]);
 }
 
-/// The arbiter begins a round that is not planned.
 #[test]
 fn a_round_needs_no_plan() {
     let mut table = Table::new(Edition::Fide2023);
