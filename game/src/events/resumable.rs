@@ -1,4 +1,4 @@
-//! A game after its last event, to be resumed.
+//! State from which a game is resumed.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
@@ -7,44 +7,45 @@ use super::record::GameRecord;
 use super::{Event, EventKind, Recovery};
 use crate::model::PLIES_OF_PROOF;
 
-/// A game after its last event: what is needed to resume it.
+/// State of a game after its last event, from which the game is resumed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResumableGame {
-    /// The game, with what was amended and withdrawn as it stands after its last event.
+    /// The game after its last event, with amendments and withdrawals applied.
     pub record: GameRecord,
-    /// Its number on the board, from 1, as at the end of its id; 0 where the id has none.
+    /// Number of the game on the board, from 1, as at the end of its id; 0 if the id does not end in a number.
     pub number: u32,
-    /// When its last event was decided.
+    /// Time of the last event.
     pub last_ts: Timestamp,
-    /// The time control that the arbiter has set during the game, if any.
+    /// Time control that the arbiter set during the game, if any.
     pub time_control: Option<String>,
-    /// Plies that were found by reconstruction and that nothing had confirmed.
+    /// Reconstructed plies without a confirmation yet.
     pub doubt: Option<DoubtfulPlies>,
-    /// Whose clock did not run last, and its time in milliseconds, where it is known that no press came after that.
+    /// Side whose clock was stopped at the last clock reading, and its time in milliseconds; `None` if a press may have
+    /// been missed since.
     pub halted: Option<(Color, u64)>,
 }
 
-/// Reconstructed plies, which later play may prove wrong.
+/// Reconstructed plies that later play may prove wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DoubtfulPlies {
-    /// When the gap began in which they were played.
+    /// Start of the gap in which the plies were played.
     pub from: Timestamp,
     /// Number of the first of these plies.
     pub first: u32,
-    /// Number of the last of them.
+    /// Number of the last of these plies.
     pub last: u32,
 }
 
 impl DoubtfulPlies {
-    /// Whether a ply with this number proves the line, once the board has shown exactly the state after it: one ply can
-    /// fit by accident.
+    /// Whether a later ply with this number proves the reconstruction, if the board has shown exactly the position
+    /// after it. A single ply is not proof: it can fit by accident.
     pub(crate) fn is_dispelled_by(self, ply: u32) -> bool {
         ply.saturating_sub(self.last) as usize >= PLIES_OF_PROOF
     }
 }
 
 impl ResumableGame {
-    /// The game of these events; `None` where they do not begin with its start.
+    /// Creates the state from the events of a game; `None` if they do not begin with its start.
     #[must_use]
     pub fn of(events: &[Event]) -> Option<Self> {
         let record = GameRecord::of(events)?;
@@ -65,10 +66,10 @@ impl ResumableGame {
     }
 }
 
-/// The plies that are in doubt after these events of a game.
+/// The plies in doubt after these events of a game.
 fn doubt(events: &[Event]) -> Option<DoubtfulPlies> {
     let mut doubt: Option<DoubtfulPlies> = None;
-    // The plies found over a gap are published together with its recovery.
+    // The plies of a gap are published together with its board.recovered event.
     let mut inferred = None;
     for event in events {
         match &event.kind {
@@ -94,8 +95,8 @@ fn doubt(events: &[Event]) -> Option<DoubtfulPlies> {
     doubt
 }
 
-/// Whose clock did not run after these events of a game, and its time. With two plies after what says so, presses were
-/// missed.
+/// Side whose clock was stopped after these events of a game, and its time. `None` if two plies follow the last clock
+/// reading: presses were missed.
 fn halted(events: &[Event]) -> Option<(Color, u64)> {
     let clock = |event: &Event| match &event.kind {
         EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => played.clock,
@@ -119,7 +120,6 @@ mod tests {
     use crate::events::samples::{clock, event, ply};
     use crate::events::{Clock, CompletedBy, CorrectionReason, Move};
 
-    /// What was announced with a clock tells which one was halted, and with what time, until two plies have followed.
     #[test]
     fn the_clock_that_was_halted_last_is_known_until_two_plies_have_followed() {
         let times = |seconds, running| Clock {
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(known(&played), black);
         // A ply that was taken back had been pressed.
         assert_eq!(known(&[&played[..], &[retracted]].concat()), black);
-        // What nobody saw pressed twice, was.
+        // A single ply without a clock reading leaves the halted side known.
         assert_eq!(known(&[&played[..], &[made(3, None)]].concat()), black);
         assert_eq!(
             known(&[&played[..], &[made(3, None), made(4, None)]].concat()),
@@ -173,7 +173,7 @@ mod tests {
         );
     }
 
-    /// What was found over a gap is in doubt until two plies have been seen after it, or until it is withdrawn.
+    /// Plies found over a gap are in doubt until two further plies are observed, or until they are withdrawn.
     #[test]
     fn plies_found_over_a_gap_are_in_doubt_until_play_goes_on() {
         let at = |micros| Timestamp::from_micros(micros);

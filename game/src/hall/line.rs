@@ -1,11 +1,11 @@
-//! One line of the hall: a port, and the boards on it.
+//! One serial line of the hall: a port and the boards on it.
 
 use std::collections::BTreeMap;
 
 use kiebitz_hardware::{Identity, Line, Observation, Observed, Place};
 use kiebitz_protocol::BusAddress;
 
-/// A port, what drives it, and the boards on it.
+/// A port with its driver and the boards on it.
 #[derive(Debug)]
 pub(super) struct HallLine {
     pub(super) port: String,
@@ -13,18 +13,18 @@ pub(super) struct HallLine {
     pub(super) places: BTreeMap<Place, LinePlace>,
 }
 
-/// A place on a line, and the board there.
+/// A place on a line and the board there.
 #[derive(Debug, Default)]
 pub(super) struct LinePlace {
-    /// The board there, once it is known which.
+    /// Name of the board; `None` until it is identified.
     pub(super) board: Option<String>,
     pub(super) identity: Identity,
-    /// What was observed before that.
+    /// Observations from before the board was identified.
     pub(super) heard: Vec<Observed>,
 }
 
-/// At most so much is kept of a board that has not shown what stands on it: a board does so within two seconds, in which
-/// it cannot report more.
+/// Maximum number of stored observations of a board that has not sent its placement. A board sends it within two
+/// seconds, in which it cannot report more than this.
 const MAX_HEARD: usize = 512;
 
 impl HallLine {
@@ -36,7 +36,6 @@ impl HallLine {
         }
     }
 
-    /// Whether a board is on this line.
     pub(super) fn has(&self, board: &str) -> bool {
         let mut places = self.places.values();
         places.any(|line_place| line_place.board.as_deref() == Some(board))
@@ -44,12 +43,12 @@ impl HallLine {
 }
 
 impl LinePlace {
-    /// Keeps what was observed before it is known which board is there.
+    /// Stores an observation until the board is identified.
     pub(super) fn hear(&mut self, observed: Observed) {
         match &observed.observation {
             Observation::Identified(identity) => {
                 self.identity.clone_from(identity);
-                // It has all that the one before had.
+                // A later identity contains everything that the earlier ones had.
                 let identifies = |heard: &Observed| matches!(heard.observation, Observation::Identified(_));
                 self.heard.retain(|heard| !identifies(heard));
             }
@@ -60,22 +59,22 @@ impl LinePlace {
             _ => {}
         }
         if self.heard.len() >= MAX_HEARD {
-            // It talks and never shows what stands on it: the latest of what it says will do.
+            // The device talks without ever sending a placement. Keep the latest half.
             let mut left = MAX_HEARD / 2;
             self.heard.retain(|observed| {
                 left = left.saturating_sub(1);
-                let says_who = matches!(
+                let identifies_board = matches!(
                     observed.observation,
                     Observation::Opened | Observation::Identified(_)
                 );
-                left == 0 || says_who
+                left == 0 || identifies_board
             });
         }
         self.heard.push(observed);
     }
 }
 
-/// The board with that address, which is its serial number.
+/// Identity of a board on a bus, where the address is the serial number.
 pub(super) fn identity_at(address: BusAddress) -> Identity {
     Identity {
         serial: Some(address.to_string()),

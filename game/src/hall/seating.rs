@@ -1,4 +1,4 @@
-//! Which board is where: what a line observes goes to the board at that place, once it is known which one that is.
+//! Assigns observations to boards: the observations of a place on a line go to the board there, once it is identified.
 
 use kiebitz_hardware::{Observation, Place};
 
@@ -8,10 +8,10 @@ use super::{Board, Hall, LineId, Names};
 impl Hall {
     /// Hands the observations of a line to its boards.
     pub(super) fn take_in(&mut self, id: LineId) {
-        while let Some(seated) = self.lines.get_mut(&id)
-            && let Some((place, observed)) = seated.line.poll_observation()
+        while let Some(hall_line) = self.lines.get_mut(&id)
+            && let Some((place, observed)) = hall_line.line.poll_observation()
         {
-            let line_place = seated.places.entry(place).or_default();
+            let line_place = hall_line.places.entry(place).or_default();
             if let Some(board) = line_place
                 .board
                 .as_ref()
@@ -20,22 +20,22 @@ impl Hall {
                 board.observe(&observed);
                 let name = board.name().to_owned();
                 if matches!(observed.observation, Observation::Closed { .. }) {
-                    // Another board may come in its place.
+                    // The next board at this place may be a different one.
                     *line_place = LinePlace::default();
                 }
-                self.heard(&name);
+                self.board_handled(&name);
                 continue;
             }
             let shown = matches!(observed.observation, Observation::Board { .. });
             line_place.hear(observed);
-            // A board identifies itself before it sends its placement; on a bus its address identifies it.
-            if shown || self.names.known_beforehand(&seated.port) || matches!(place, Place::At(_)) {
+            // A board identifies itself before it sends its placement. On a bus, its address identifies it.
+            if shown || self.names.known_beforehand(&hall_line.port) || matches!(place, Place::At(_)) {
                 self.introduce(id, place);
             }
         }
     }
 
-    /// Finds out which board is at a place, and hands it what was observed so far.
+    /// Identifies the board at a place and hands it the stored observations.
     fn introduce(&mut self, id: LineId, place: Place) {
         let Some(line) = self.lines.get(&id) else { return };
         let Some(line_place) = line
@@ -48,13 +48,12 @@ impl Hall {
         let port = line.port.clone();
         let own = match place {
             Place::Alone => self.names.of(&line_place.identity, &port, false),
-            // Its address identifies it.
             Place::At(address) => self.names.of(&identity_at(address), &port, true),
         };
         let name = self.name_at(&own, &port);
         if !self.boards.contains_key(&name) {
-            let unmet = self.unmet(&name);
-            self.boards.insert(name.clone(), unmet);
+            let new_board = self.new_board(&name);
+            self.boards.insert(name.clone(), new_board);
         }
         let Some(board) = self.boards.get_mut(&name) else {
             return;
@@ -71,18 +70,18 @@ impl Hall {
         line_place.board = Some(name.clone());
         self.own_names.insert(name.clone(), own);
         let others: Vec<String> = self.namesakes(&name).map(str::to_owned).collect();
-        self.heard(&name);
-        // Those who look at the others learn that there is one more.
-        others.iter().for_each(|other| self.heard(other));
+        self.board_handled(&name);
+        // The views of the other boards show that they share their number.
+        others.iter().for_each(|other| self.board_handled(other));
     }
 
-    /// The name of a board that comes to a port, by which nobody else goes at the moment. `own` is its name where no other
-    /// board reports the same number. Boards that do are told apart by the port on which each was last, so that it does
-    /// not matter which of them answers first.
+    /// Chooses the name of a board that arrives at a port, among names not in use at the moment. `own` is its name if
+    /// no other board reports the same number. Boards that share a number are told apart by the port on which each was
+    /// last, so the order in which they answer does not matter.
     fn name_at(&self, own: &str, port: &str) -> String {
         let known = self.boards.values().filter(|board| {
             let name = board.name();
-            let shares = name == own || self.names.is_another(name, own);
+            let shares = name == own || self.names.is_qualified(name, own);
             shares && !board.is_forgotten() && !self.is_seated(name)
         });
         if let Some(board) = known.clone().find(|board| board.port() == port) {
@@ -93,13 +92,13 @@ impl Hall {
         }
         let mut others = known;
         match (others.next(), others.next()) {
-            // The only one that is not plugged in was moved to this port.
+            // The only one of these boards that is not plugged in was moved to this port.
             (Some(board), None) => board.name().to_owned(),
-            _ => Names::another(own, port),
+            _ => Names::qualified(own, port),
         }
     }
 
-    /// The other boards that are plugged in and would have the same name.
+    /// The other connected boards that report the same number and would have the same name.
     pub fn namesakes<'h>(&'h self, board: &'h str) -> impl Iterator<Item = &'h str> {
         let own = self.own_names.get(board).filter(|_| self.is_seated(board));
         let all = own.into_iter().flat_map(|own| {
@@ -109,11 +108,11 @@ impl Hall {
         all.filter(move |name| *name != board && self.is_seated(name))
     }
 
-    /// A board of that name that nobody has met.
-    pub(super) fn unmet(&self, name: &str) -> Board {
-        let begun = self.numbers.boards.get(name).copied();
+    /// Creates a board that the hall has not met before.
+    pub(super) fn new_board(&self, name: &str) -> Board {
+        let begun = self.last_seqs.boards.get(name).copied();
         let board = Board::new(name, &self.stream, self.names.regulations(name)).following(self.model);
-        let mut board = board.begun_after(begun.unwrap_or(self.numbers.others));
+        let mut board = board.begun_after(begun.unwrap_or(self.last_seqs.others));
         board.follow(&self.steps);
         board.leave_out(self.jumps.get(name));
         board

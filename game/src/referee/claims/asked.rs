@@ -1,4 +1,4 @@
-//! What the record shows of a claim that a player has made. It judges nothing that takes an opinion.
+//! Assesses a player's claim from the record of the game. Matters of opinion are left to the arbiter.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use crate::laws::{Bonus, ClaimFault, ClaimKind, DrawClaim, Known, Situation, Two
 use crate::referee::history::History;
 use crate::referee::{LineEntry, Referee};
 
-/// So many of the opponent's last moves are looked at for attempts to win.
+/// Number of the opponent's last moves that are checked for attempts to win.
 const WINDOW: usize = 50;
-/// Their speed is the average of so many of their last moves.
+/// Number of a player's last moves that their average time is taken from.
 const PACE_MOVES: usize = 10;
 
 impl Referee {
-    /// A claim with what the record shows of it, and who makes it; `None`: no game is being played.
-    pub(in crate::referee) fn claimed(&self, claim: &PlayersClaim) -> Option<(Color, Situation)> {
+    /// Returns the claimant and the evidence of the record for a claim; `None` if no game is in progress.
+    pub(in crate::referee) fn assess_claim(&self, claim: &PlayersClaim) -> Option<(Color, Situation)> {
         let history = self.history()?;
         let turn = history.last().turn();
         let claimant = claim.color.unwrap_or(turn);
@@ -165,7 +165,7 @@ fn checks(entry: &LineEntry) -> bool {
     entry.ply.after.position().is_some_and(Position::is_check)
 }
 
-/// A legal move in SAN or UCI.
+/// Parses a legal move in SAN or UCI.
 fn legal(position: &Chess, text: &str) -> Option<Move> {
     let by_uci = || text.parse::<UciMove>().ok()?.to_move(position).ok();
     let by_san = || {
@@ -176,7 +176,7 @@ fn legal(position: &Chess, text: &str) -> Option<Move> {
 }
 
 impl History<'_> {
-    /// A ply as score sheets have it, as in "23... Kg8"; "the start" has none.
+    /// Name of a ply as on score sheets, as in "23... Kg8"; `None` for the start position.
     fn name(&self, ply: u32) -> Option<String> {
         let entry = self.plies().iter().find(|entry| entry.ply.number == ply)?;
         let san = entry.ply.san.clone();
@@ -185,7 +185,7 @@ impl History<'_> {
         Some(format!("{}{dots} {written}", self.number(ply)))
     }
 
-    /// The number of the move that a ply belongs to.
+    /// Number of the move that a ply belongs to.
     fn number(&self, ply: u32) -> u32 {
         let start = self.start().position();
         let first = start.map_or(1, |start| start.fullmoves().get());
@@ -199,13 +199,13 @@ impl History<'_> {
         u32::try_from(stood).unwrap_or(u32::MAX)
     }
 
-    /// How often the most frequent position has stood since the last capture or pawn move.
+    /// Number of occurrences of the most frequent position since the last capture or pawn move.
     fn most_frequent(&self) -> u32 {
         let quiet = usize::try_from(self.quiet()).unwrap_or(usize::MAX);
         let mut counted: BTreeMap<String, u32> = BTreeMap::new();
-        // The position after that one counts as well.
+        // The position after that capture or pawn move counts as well.
         for entry in self.plies().iter().rev().take(quiet.saturating_add(1)) {
-            // Placement, side to move, castling and en passant: what makes positions the same is a part of this.
+            // Placement, side to move, castling and en passant: a superset of the criteria for equal positions.
             let fen = entry.ply.after.fen();
             let key: Vec<&str> = fen.split(' ').take(4).collect();
             *counted.entry(key.join(" ")).or_default() += 1;
@@ -213,7 +213,7 @@ impl History<'_> {
         counted.into_values().max().unwrap_or(0)
     }
 
-    /// Moves with their numbers, as in "58. Kf3 Kg7 59. Kf2".
+    /// Numbered moves, as in "58. Kf3 Kg7 59. Kf2".
     fn movetext(&self, entries: &[LineEntry]) -> String {
         let mut words: Vec<String> = Vec::new();
         for entry in entries {

@@ -1,4 +1,5 @@
-//! Pieces touched and not moved, as far as a board can see it: lifted and put back, released and moved on, taken back.
+//! Pieces touched and not moved, as far as a board can see that: lifted and put back, released and moved on, or taken
+//! back.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor, Square};
@@ -11,15 +12,15 @@ use crate::events::{ClosedBy, CompletedBy, CorrectionReason, IncidentEnd};
 use crate::laws::{Situation, Touch};
 use crate::position::State;
 
-/// Follows pieces that leave their squares and come back.
+/// Watches pieces that leave their squares and come back.
 #[derive(Debug)]
 pub(super) struct Touches {
     held: Vec<Held>,
     open: Vec<(Number, u32)>,
-    /// What was reported in this game: the ply, and where the piece came from.
+    /// Reports in this game: the ply, and the square that the piece came from.
     reported: Vec<(u32, Square)>,
     pressed_at: ByColor<Option<Timestamp>>,
-    /// Nothing before this counts.
+    /// Earlier changes do not count.
     from: Timestamp,
     wake: Option<Timestamp>,
 }
@@ -68,7 +69,7 @@ impl Touches {
                 }
             }
             News::Played(ply, corrected) => {
-                // A ply that is corrected is looked at once more.
+                // A corrected ply is checked again.
                 if corrected.is_some() {
                     self.held.retain(|held| held.ply < *ply);
                 }
@@ -77,13 +78,14 @@ impl Touches {
             }
             News::Retracted(ply, reason, gone) => {
                 self.held.retain(|held| held.ply < *ply);
-                // A move that is taken back after the press is taken back with the opponent's or the arbiter's leave.
+                // A move that is taken back after the press is taken back with the consent of the opponent or the
+                // arbiter.
                 let free = gone.iter().all(|entry| entry.completed.is_none());
                 if !free || !matches!(reason, CorrectionReason::Takeback | CorrectionReason::MovedOn) {
                     self.from = context.now();
                 }
             }
-            // What was lifted until then had slid.
+            // Pieces lifted before this time had slid.
             News::Steadied => self.from = context.now(),
             News::Started | News::Over | News::Away => {
                 self.held.clear();
@@ -92,7 +94,7 @@ impl Touches {
             }
             _ => {}
         }
-        // Lifting pieces to put something right is not touching them. What only looks irregular for a moment is left alone.
+        // Lifting pieces to put something right is not a touch. Short irregularities are ignored.
         if moves.is_put_right(context.now()) || displaced.any() || !context.sees_play() {
             self.from = context.now();
         }
@@ -101,7 +103,7 @@ impl Touches {
         }
     }
 
-    /// The opponent has moved: it is too late to complain.
+    /// Closes incidents that the opponent's next move has made too late to claim.
     fn close_answered(&mut self, context: &mut Context<'_>, ply: u32) {
         let now = context.now();
         for (number, of) in core::mem::take(&mut self.open) {
@@ -169,18 +171,30 @@ fn is_steady(context: &Context<'_>, held: &Held) -> bool {
         .is_steady(held.square, held.report.from, context.set_aside)
 }
 
-/// What to report of a piece that was touched before that ply, once its square has shown that it is not at fault.
+/// Creates the report on a piece touched before a ply, due once the square has proved not to be at fault.
 fn held(context: &Context<'_>, ply: u32, touched: Touched) -> Option<Held> {
     let (entry, before) = (context.game.entry(ply)?, context.game.before(ply)?);
     let origin = touched.origin;
     let (touch, square, due) = match touched.how {
-        How::PutBack => (Touch::Own { square: origin }, origin, due_with(before, origin)),
-        How::Opponents => (Touch::Other { square: origin }, origin, due_with(before, origin)),
-        How::Released(to) => (Touch::Released { square: to }, to, due_to(before, origin, to)),
+        How::PutBack => (
+            Touch::Own { square: origin },
+            origin,
+            required_moves(before, origin),
+        ),
+        How::Opponents => (
+            Touch::Other { square: origin },
+            origin,
+            required_moves(before, origin),
+        ),
+        How::Released(to) => (
+            Touch::Released { square: to },
+            to,
+            required_moves_to(before, origin, to),
+        ),
         How::TakenBack(to) => (
             Touch::TakenBack { square: origin },
             origin,
-            due_to(before, origin, to),
+            required_moves_to(before, origin, to),
         ),
     };
     let uci = entry.ply.uci.as_ref().map(ToString::to_string);
@@ -203,8 +217,8 @@ fn held(context: &Context<'_>, ply: u32, touched: Touched) -> Option<Held> {
     })
 }
 
-/// The legal moves of the piece on a square to another one, in SAN.
-fn due_to(before: &State, from: Square, to: Square) -> Vec<String> {
+/// Legal moves of the piece on `from` to the square `to`, in SAN.
+fn required_moves_to(before: &State, from: Square, to: Square) -> Vec<String> {
     let moves = before.legal_moves().into_iter();
     moves
         .filter(|m| !m.is_castle() && m.from() == Some(from) && m.to() == to)
@@ -212,8 +226,8 @@ fn due_to(before: &State, from: Square, to: Square) -> Vec<String> {
         .collect()
 }
 
-/// The legal moves of the piece on a square, or captures of it, in SAN.
-fn due_with(before: &State, square: Square) -> Vec<String> {
+/// Legal moves of the piece on a square, or captures of it, in SAN.
+fn required_moves(before: &State, square: Square) -> Vec<String> {
     let own = before.board().color_at(square) == Some(before.turn());
     before
         .legal_moves()
