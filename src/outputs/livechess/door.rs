@@ -1,4 +1,4 @@
-//! Who may come in, and by which path.
+//! The HTTP and WebSocket server: routes, access rules and connections.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
@@ -22,18 +22,18 @@ use super::task::{ClientRequest, Lookup, WAITING};
 use crate::outputs::shared::host_header::is_own_name;
 use crate::outputs::shared::http;
 
-/// So many requests are answered at a time, and so many clients may stay; they are the programs of one hall.
+/// Maximum number of concurrent connections and of WebSocket clients; they are programs in one hall.
 const MAX_CONNECTIONS: usize = 64;
 const MAX_CLIENTS: usize = 32;
-/// What clients send is short: a call with a position has 200 bytes.
+/// Maximum size of a client's message, in bytes. A call with a position has 200 bytes.
 const MAX_MESSAGE: usize = 16 << 10;
-/// A client that does not take what it is told within this time is gone.
+/// Maximum time for an answer, and for a client to accept a frame.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// So often a client is asked whether it is there, and so often in a row it may say nothing.
+/// Interval between pings, and number of pings in a row that a client may leave unanswered.
 const ASKED_AFTER: Duration = Duration::from_secs(30);
 const MAX_SILENCE: u32 = 3;
 
-/// Serves for as long as the program runs.
+/// Serves until the program ends.
 pub(super) async fn serve(settings: LiveChessSettings, asks: mpsc::Sender<ClientRequest>) {
     let address = settings.listen;
     let listener = http::listen(address, "[livechess]").await;
@@ -42,7 +42,7 @@ pub(super) async fn serve(settings: LiveChessSettings, asks: mpsc::Sender<Client
     http::accept(&listener, &router, MAX_CONNECTIONS).await;
 }
 
-/// What all connections share.
+/// State shared by all connections.
 #[derive(Debug, Clone)]
 struct LiveChessState {
     asks: mpsc::Sender<ClientRequest>,
@@ -69,7 +69,7 @@ fn router(settings: LiveChessSettings, asks: mpsc::Sender<ClientRequest>) -> Rou
         .layer(middleware::from_fn_with_state(Arc::new(settings), check))
 }
 
-/// Pages may ask if their sites are configured, and programs, which are of no site.
+/// Checks the origin of a request. Pages need their site in `origins`; programs send no origin and are let in.
 async fn check(State(settings): State<Arc<LiveChessSettings>>, request: Request, next: Next) -> Response {
     let host = text(&request, header::HOST).unwrap_or_default();
     if !settings.is_open() && !is_own_name(&host) {
@@ -97,7 +97,7 @@ async fn check(State(settings): State<Arc<LiveChessSettings>>, request: Request,
     response
 }
 
-/// A header in lower case, as names of hosts are compared; empty where it is no text.
+/// A header in lower case, as host names are case-insensitive; empty if the value is not ASCII text.
 fn text(request: &Request, name: HeaderName) -> Option<String> {
     let value = request.headers().get(name)?;
     Some(value.to_str().unwrap_or_default().to_ascii_lowercase())
@@ -173,13 +173,13 @@ impl LiveChessState {
         }
     }
 
-    /// Has a client that stays.
+    /// Serves a WebSocket client until it disconnects.
     async fn receive(self, socket: WebSocket, permit: OwnedSemaphorePermit) {
         let session = self.last.fetch_add(1, Ordering::Relaxed);
         let (frames, to_send) = mpsc::channel(WAITING);
         if self.asks.send(ClientRequest::Open(session, frames)).await.is_ok() {
             self.converse(socket, session, to_send).await;
-            // Where this fails the program ends.
+            // Sending fails only when the program ends.
             let _ = self.asks.send(ClientRequest::Close(session)).await;
         }
         drop(permit);

@@ -1,4 +1,4 @@
-//! Posts each round as PGN, whole, whenever something in it has changed.
+//! Posts the complete PGN of a round whenever it changes.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::outputs::shared::address::{Address, PostFailure};
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
-/// Follows the files until nothing changes any more.
+/// Posts rounds until the files no longer change.
 pub(super) async fn follow(settings: Webhook, files: Snapshot, reports: Reports) {
     let poster = RoundPoster {
         address: address(&settings),
@@ -26,7 +26,7 @@ pub(super) async fn follow(settings: Webhook, files: Snapshot, reports: Reports)
 
 struct RoundPoster {
     address: Address,
-    /// What of each round was taken.
+    /// The content of each round that the address accepted last.
     sent: BTreeMap<u32, Arc<[u8]>>,
     reports: Reports,
 }
@@ -39,7 +39,7 @@ impl Recipient for RoundPoster {
 }
 
 impl RoundPoster {
-    /// Posts what is not there yet.
+    /// Posts the rounds that have changed.
     async fn bring(&mut self, files: &Files) -> Result<(), PostFailure> {
         let output = self.address.output().to_owned();
         for (round, content) in rounds(files) {

@@ -16,7 +16,7 @@ fn event(board: &str, seq: u64, second: i64) -> Event {
     }
 }
 
-/// What is posted next, as boards and numbers, all of which is taken.
+/// Posts the next events successfully. Returns their boards and seqs.
 fn post(queue: &mut WebhookQueue) -> Vec<(String, u64)> {
     let (body, count) = queue.next();
     queue.taken(count);
@@ -39,8 +39,8 @@ fn named(events: &[(&str, u64)]) -> Vec<(String, u64)> {
 
 #[test]
 fn after_a_restart_the_rest_is_posted_and_then_what_is_new() {
-    let had = BTreeMap::from([("a".to_owned(), 7)]);
-    let mut queue = WebhookQueue::new(Duration::ZERO, had);
+    let delivered_before = BTreeMap::from([("a".to_owned(), 7)]);
+    let mut queue = WebhookQueue::new(Duration::ZERO, delivered_before);
     // The journal came late.
     queue.hear(at(20), &FeedInput::Events(vec![event("a", 10, 20)]));
     let past = (5..=10).map(|seq| event("a", seq, 10)).collect();
@@ -74,7 +74,7 @@ fn nothing_is_posted_before_its_time() {
 }
 
 #[test]
-fn what_there_is_no_room_for_is_left_to_the_next_start() {
+fn events_beyond_the_queue_are_left_to_the_next_start() {
     let mut queue = WebhookQueue::new(Duration::ZERO, BTreeMap::new());
     let last = WAITING as u64 + 3;
     queue.hear(at(1), &FeedInput::Events(vec![event("b", 1, 1)]));
@@ -90,7 +90,7 @@ fn what_there_is_no_room_for_is_left_to_the_next_start() {
 }
 
 #[test]
-fn a_step_of_the_clock_hastens_nothing() {
+fn a_clock_step_does_not_shorten_the_delay() {
     let mut queue = WebhookQueue::new(Duration::from_secs(30), BTreeMap::new());
     queue.hear(at(0), &FeedInput::Events(vec![event("a", 1, 0)]));
     queue.hear(at(10), &FeedInput::SetForward(Duration::from_secs(93_600)));
@@ -101,7 +101,7 @@ fn a_step_of_the_clock_hastens_nothing() {
 }
 
 #[test]
-fn after_a_restart_a_step_of_the_clock_hastens_nothing() {
+fn after_a_restart_a_clock_step_does_not_shorten_the_delay() {
     let mut queue = WebhookQueue::new(Duration::from_secs(30), BTreeMap::new());
     let set = Event {
         kind: EventKind::TimeSet { by_ms: 93_600_000 },
@@ -117,7 +117,7 @@ fn after_a_restart_a_step_of_the_clock_hastens_nothing() {
 }
 
 #[test]
-fn what_is_not_kept_says_so_until_it_is() {
+fn unstored_events_are_marked_until_the_journal_has_them() {
     let mut queue = WebhookQueue::new(Duration::ZERO, BTreeMap::new());
     let unkept = |queue: &mut WebhookQueue| {
         let (body, count) = queue.next();
