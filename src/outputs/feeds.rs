@@ -32,7 +32,7 @@ use crate::tournament::Tournament;
 /// 1. `Restart(true)`, a `Past` for each board, and `Pairings` if the files can be read,
 /// 2. `Restart(false)` once the recordings are played back,
 /// 3. a `Past` for each board with the events that the playback has added, and empty `Pairings` if no files are
-/// configured,
+///    configured,
 /// 4. live input.
 ///
 /// There is no `Past` without a readable journal. A hub sends none either: its past comes as `Events`.

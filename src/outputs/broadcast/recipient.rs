@@ -41,7 +41,8 @@ pub(in crate::outputs) async fn follow(mut files: Snapshot, mut to: impl Recipie
     }
 }
 
-/// Waits until no more changes can come. Does not mark changes as seen.
+/// Waits until no more changes can come. Changes until then are not delivered; the caller reads the latest files
+/// afterwards.
 pub(super) async fn closed(files: &mut Snapshot) {
     while files.changed().await.is_ok() {}
 }

@@ -68,7 +68,7 @@ pub(in crate::outputs) struct Follower {
 }
 
 impl Follower {
-    /// A follower of an event without games.
+    /// Creates a follower of an event without games.
     pub(in crate::outputs) fn new(
         inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
         facts: EventFacts,

@@ -76,7 +76,7 @@ async fn try_out(settings: Lichess) -> Result<(), String> {
 const OUTPUT: &str = "Lichess";
 /// Maximum number of games in a round. Lichess drops the others silently.
 const MAX_GAMES: usize = 100;
-/// Maximum size of a round's PGN, in bytes.
+/// Maximum size of a round's PGN that Lichess accepts, in bytes.
 const MAX_TEXT: usize = 512 << 10;
 /// Pause before a round is sent again that Lichess accepted only in part.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -284,7 +284,7 @@ impl RoundText {
         }
         let mut text = games.join("\n");
         if text.len() > MAX_TEXT {
-            // The thinking times follow from the clock times.
+            // The thinking times can be computed from the clock times.
             text = without_elapsed(&text);
         }
         if text.len() > MAX_TEXT {

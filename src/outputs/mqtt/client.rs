@@ -247,9 +247,9 @@ fn not_kept() -> Vec<(String, String)> {
     vec![("kept".to_owned(), "false".to_owned())]
 }
 
-/// The host name for rumqttc. It connects to the host with `:port` appended, so an IPv6 address needs brackets. For TLS
-/// it checks the certificate against this host, which must then have no brackets; connecting works without them too,
-/// since the port follows the last colon.
+/// The host name for rumqttc, which connects to the name with `:port` appended, but checks certificates against the
+/// name alone. So for an encrypted connection an IPv6 address has no brackets. It is reachable without them too,
+/// because rumqttc takes the text after the last colon as the port.
 fn host(config: &MqttConfig) -> &str {
     match config.is_encrypted() {
         true => without_brackets(&config.host),

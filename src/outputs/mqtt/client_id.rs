@@ -1,8 +1,8 @@
 //! The client id of a connection.
 //!
 //! A broker closes the older of two connections with the same client id. The daemon's id must stay the same over
-//! restarts: then the broker closes a dead connection that it took for alive, along with its last will. No other client
-//! may have the id: neither another computer of the same name nor a replay on this one.
+//! restarts: the broker then drops the dead connection that it still takes for alive, together with its last will. No
+//! other client may have the id: neither another computer of the same name nor a replay on this one.
 
 use core::hash::{Hash, Hasher};
 use std::fs;

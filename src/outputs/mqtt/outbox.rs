@@ -22,7 +22,7 @@ use task::TooLarge;
 
 /// Takes messages for the broker. Cheap to clone, never blocks and never drops an event.
 ///
-/// With a [`Backlog`], at most 2000 events of at most 2 MiB are in memory; further events are read from the backlog
+/// With a [`Backlog`], at most 2000 events, 2 MiB in total, are in memory; further events are read from the backlog
 /// once the broker has taken half of them. Without one, all events are in memory, and publishers should wait until
 /// [`OutboxProgress::queued`] is low.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ pub struct OutboxProgress {
     pub acknowledged: BTreeMap<Arc<str>, u64>,
 }
 
-/// Delivery times of events, from the move on the board to the broker's acknowledgement.
+/// Delivery times of events, from the event on the board to the broker's acknowledgement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Delivered {
     /// Number of events.

@@ -18,11 +18,11 @@ pub(crate) struct OutboxStore {
     queue: MessageQueue,
     ledger: Ledger,
     behind: Behind,
-    /// Maximum of events in memory; `None` without a backlog, when all are in memory.
+    /// Limit of events in memory; `None` without a backlog, when all events are in memory.
     room: Option<Events>,
 }
 
-/// Maximum of events in memory. A board has about a thousand a day.
+/// Limit of events in memory. A board has about a thousand events a day.
 pub(crate) const MAX_EVENTS: Events = Events {
     count: 2000,
     bytes: 2 << 20,
@@ -113,7 +113,7 @@ impl OutboxStore {
             if event.seq <= after {
                 continue;
             }
-            // Later events are in the journal already but will still be handed over.
+            // Later events are in the journal already, but `push` will still get them.
             if event.seq > last {
                 break;
             }
@@ -188,7 +188,7 @@ impl OutboxStore {
         self.queue.rewind();
     }
 
-    /// An event larger than all memory is taken if no other event is in memory.
+    /// Whether an event of this size fits in memory. Any size fits if no other event is in memory.
     fn has_room(&self, bytes: usize) -> bool {
         let used = self.queue.events();
         self.room.is_none_or(|room| {

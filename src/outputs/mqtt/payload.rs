@@ -71,7 +71,7 @@ pub struct Placement {
     pub differs: Vec<String>,
 }
 
-/// A content with the time it was read. A new time alone is not a change.
+/// A payload with the time at which it was read. A new time alone is not a change.
 #[derive(Debug, Serialize)]
 pub(crate) struct Dated<'a, T> {
     #[serde(flatten)]
@@ -107,7 +107,7 @@ pub struct PublicPlacement {
     last_move: Option<String>,
 }
 
-/// A game for spectators: moves and clocks, without events behind them such as presses and corrections.
+/// A game for spectators: moves and clocks, without presses, corrections or certainty.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PublicGame {
     game: String,

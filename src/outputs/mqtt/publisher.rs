@@ -40,7 +40,7 @@ pub struct Publisher {
     announced: Option<(Timestamp, Vec<String>, Option<DaemonHealth>)>,
     /// The last published summary of the round.
     round: Option<RoundTotals>,
-    // : Whether a board has changed since then.
+    /// Whether a board has changed since then.
     news: bool,
     /// Time of the last publication of the boards' health.
     refreshed: Option<Timestamp>,

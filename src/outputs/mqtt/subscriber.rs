@@ -55,8 +55,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 impl Subscriber {
-    /// Subscribes to `topics`, in a task that ends when this is dropped. `name` is part of the client id and must be
-    /// unique in this process. Must be called within a tokio runtime.
+    /// Subscribes to `topics`, in a task that ends when the subscriber is dropped. `name` is part of the client id and
+    /// must be unique in this process. Must be called within a tokio runtime.
     pub(crate) fn start(config: MqttConfig, name: &str, topics: Vec<String>) -> Self {
         let (sender, heard) = mpsc::channel(ROOM);
         let (outgoing, to_send) = mpsc::channel(MAX_OUTGOING);
@@ -69,7 +69,7 @@ impl Subscriber {
     pub(crate) async fn next(&mut self) -> Heard {
         match self.heard.recv().await {
             Some(heard) => heard,
-            // The task does not end before this is dropped.
+            // The task ends only when the subscriber is dropped.
             None => core::future::pending().await,
         }
     }

@@ -176,8 +176,8 @@ impl Prefix {
         })
     }
 
-    /// The topic for the answer to a command: the topic `asked` for, unless it is one of kiebitz's own topics other
-    /// than the board's answer topics. The sender might not be allowed to write there itself.
+    /// The topic for the answer to a command: the topic `asked` for, or else the board's answer topic. Other topics of
+    /// kiebitz are refused, so that a sender cannot make kiebitz write to topics that only kiebitz may write to.
     pub(crate) fn answer(&self, board: &str, asked: Option<&str>) -> String {
         let own = format!("{self}/boards/{board}/answer");
         let may = |asked: &str| {
@@ -310,7 +310,7 @@ impl BoardTopics {
         format!("{}/placement", self.public)
     }
 
-    /// Commands.
+    /// Commands for the board.
     #[must_use]
     pub fn command(&self) -> String {
         format!("{}/command", self.own)

@@ -1,4 +1,5 @@
-//! Posts each event at least once, in order within each board.
+//! Posts each event at least once, in order within each board. Only if the journal is read late after a restart, live
+//! events precede older ones.
 //!
 //! A file stores the last event of each board that the address has accepted. After a restart, the remaining events of
 //! the tournament's games are posted from the journal.
@@ -132,7 +133,7 @@ struct WebhookQueue {
     behind: BTreeSet<String>,
     /// Whether the journal has the events that arrive now.
     kept: bool,
-    // : Events that the journal does not have, by board and seq.
+    /// Events that the journal does not have, by board and seq.
     unkept: BTreeSet<(String, u64)>,
 }
 

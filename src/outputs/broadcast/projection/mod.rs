@@ -73,7 +73,7 @@ struct WrittenGame {
     json: Option<Arc<[u8]>>,
     /// The game in the file of the page, without its moves.
     card: String,
-    /// : The moves of the game in a file of their own.
+    /// The moves of the game in a file of their own.
     moves: Option<Arc<[u8]>>,
 }
 

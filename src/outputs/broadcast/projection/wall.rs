@@ -128,7 +128,7 @@ struct Ply<'m> {
     placement: &'m str,
     /// The player's remaining time after the move.
     left_ms: Option<u64>,
-    /// : The time taken for the move.
+    /// The time taken for the move.
     taken_ms: Option<u64>,
 }
 

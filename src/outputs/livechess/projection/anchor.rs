@@ -26,7 +26,7 @@ pub(super) struct Anchor {
     position: Option<Position>,
     /// The id of the game with the position; `None` for the next game.
     game: Option<String>,
-    /// The last game before the next one.
+    /// The id of the last game when the anchor was set. The next game has another id.
     past: Option<String>,
     /// The number of plies of the game before the position.
     ply: usize,

@@ -13,7 +13,7 @@ pub(super) struct ClientBoard {
     pub(super) status: BoardStatus,
     /// The board's serial number in this interface.
     pub(super) serial: String,
-    /// The board is read from the other side.
+    /// Whether the board is read from the other side.
     pub(super) flipped: bool,
 }
 

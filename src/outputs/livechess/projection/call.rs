@@ -132,7 +132,7 @@ impl LiveChess {
         Ok(Outcome::Answer(answer))
     }
 
-    /// The ports with connected boards. The other fields of a source are not documented and are left out.
+    /// The ports with connected boards. Which other fields clients expect is not known.
     fn sources(&self) -> Value {
         let boards = self.eboards();
         let ports = boards.as_array().into_iter().flatten();

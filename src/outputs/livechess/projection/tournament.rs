@@ -88,8 +88,8 @@ impl LiveChess {
             Some(game) if game.confirmed => tree::result_word(game.result, game.reason),
             _ => tree::result_word(slot.decided().unwrap_or(GameResult::Unknown), None),
         };
-        // A result shown on the board is only for the arbiter of live games until it is decided, so the game stays
-        // live. A client looks up the board of a live game in the list of boards.
+        // Clients show the arbiter the result on a board only for live games, so a game stays live until its result is
+        // decided. Clients look up the board of a live game in the list of boards.
         let live = record.is_some_and(|game| {
             let shows = tree::result_word(game.result, game.reason).is_some();
             let open = game.ended.is_none() || (shows && decided.is_none());

@@ -66,7 +66,7 @@ impl Attempts {
         core::mem::take(&mut self.failed)
     }
 
-    /// Records that messages are acknowledged: the pause starts from its shortest again.
+    /// Records an acknowledgement, which resets the pause to the shortest.
     pub(super) fn delivered(&mut self) {
         self.pause = FIRST_PAUSE;
     }

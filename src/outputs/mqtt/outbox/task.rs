@@ -251,7 +251,7 @@ impl OutboxTask {
     fn is_over(&self, stopping: &Stopping, phase: &Phase) -> bool {
         let last_state_queued = stopping.last_state.is_none();
         match phase {
-            // The broker publishes the last will of a lost connection, so only the last state itself may be left.
+            // If only the last state is left, the broker publishes it as the last will of the lost connection.
             Phase::Connecting(_) | Phase::Pausing(_) => last_state_queued && self.store.queue().len() <= 1,
             Phase::Connected(link, _) => {
                 if last_state_queued && self.store.is_empty() {

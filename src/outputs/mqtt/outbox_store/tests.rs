@@ -204,7 +204,7 @@ fn events_that_cannot_be_read_yet_are_read_after_a_pause() {
     );
 }
 
-/// Seqs jump after a damaged journal, and if events were too old to keep.
+/// Damaged journals and deleted old events leave gaps in the seqs.
 #[test]
 fn numbers_may_jump() {
     let mut store = store();

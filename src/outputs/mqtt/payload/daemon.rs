@@ -106,7 +106,7 @@ pub struct StorageState {
 pub struct DiskState {
     /// Whether writing succeeds.
     pub ok: bool,
-    /// Time of the first failure.
+    /// Start of the failure; `None` while writing succeeds.
     #[serde(serialize_with = "rfc3339_option", skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
     /// The problem, for people.
