@@ -278,7 +278,7 @@ impl Feeds {
     /// Sends events that were published by `now`.
     pub(crate) fn take(&mut self, now: Timestamp, events: &[Event]) {
         if !events.is_empty() {
-            self.tell(now, FeedInput::Events(events.to_vec()));
+            self.send(now, FeedInput::Events(events.to_vec()));
         }
     }
 
@@ -287,14 +287,14 @@ impl Feeds {
         let known = self.clocks.get(board);
         if known.is_none_or(|known| known.differs(&clock)) {
             self.clocks.insert(board.to_owned(), clock);
-            self.tell(now, FeedInput::Clock(board.to_owned(), clock));
+            self.send(now, FeedInput::Clock(board.to_owned(), clock));
         }
     }
 
     /// Sends a board's serial number, if known.
     pub(crate) fn know(&mut self, now: Timestamp, board: &str, serial: Option<String>) {
         if let Some(serial) = serial {
-            self.tell(now, FeedInput::Serial(board.to_owned(), serial));
+            self.send(now, FeedInput::Serial(board.to_owned(), serial));
         }
     }
 
@@ -311,35 +311,35 @@ impl Feeds {
         let known = statuses.get(&status.name);
         if known.is_none_or(|known| known.differs(&status)) {
             statuses.insert(status.name.clone(), status.clone());
-            self.tell(now, FeedInput::Status(Box::new(status)));
+            self.send(now, FeedInput::Status(Box::new(status)));
         }
     }
 
     /// Sends the journal's events of a board, as of `now`.
     pub(crate) fn resume(&mut self, now: Timestamp, board: String, events: Vec<Event>) {
-        self.tell(now, FeedInput::Past(board, events));
+        self.send(now, FeedInput::Past(board, events));
     }
 
     /// Reports that the recordings are played back from `now` on, or, if not `restarts`, that boards are watched live.
     pub(crate) fn restart(&mut self, now: Timestamp, restarts: bool) {
-        self.tell(now, FeedInput::Restart(restarts));
+        self.send(now, FeedInput::Restart(restarts));
     }
 
     /// Sets the pairings.
     pub(crate) fn pair(&mut self, now: Timestamp, tournament: Arc<Tournament>) {
-        self.tell(now, FeedInput::Pairings(Some(tournament)));
+        self.send(now, FeedInput::Pairings(Some(tournament)));
     }
 
     /// Sets the pairings; with `None`, if the files cannot be read, the last ones stay in force.
     pub(crate) fn pair_if(&mut self, now: Timestamp, tournament: Option<Arc<Tournament>>) {
-        self.tell(now, FeedInput::Pairings(tournament));
+        self.send(now, FeedInput::Pairings(tournament));
     }
 
     /// Sets the round whose pairings boards get.
     pub(crate) fn set_round(&mut self, now: Timestamp, round: Option<u32>) {
         if self.round != round {
             self.round = round;
-            self.tell(now, FeedInput::Round(round));
+            self.send(now, FeedInput::Round(round));
         }
     }
 
@@ -347,26 +347,26 @@ impl Feeds {
     pub(crate) fn keep(&mut self, now: Timestamp, kept: bool) {
         if self.kept != kept {
             self.kept = kept;
-            self.tell(now, FeedInput::Journals(kept));
+            self.send(now, FeedInput::Journals(kept));
         }
     }
 
     /// Changes the facts of the event.
     pub(crate) fn rename(&mut self, now: Timestamp, facts: EventFacts) {
-        self.tell(now, FeedInput::Facts(facts));
+        self.send(now, FeedInput::Facts(facts));
     }
 
     /// Reports that the computer's clock was set forward by `by`.
     pub(crate) fn set_forward(&mut self, now: Timestamp, by: Duration) {
-        self.tell(now, FeedInput::SetForward(by));
+        self.send(now, FeedInput::SetForward(by));
     }
 
     /// Reports that the time is `now`.
     pub(crate) fn tick(&mut self, now: Timestamp) {
-        self.tell(now, FeedInput::Tick);
+        self.send(now, FeedInput::Tick);
     }
 
-    fn tell(&mut self, now: Timestamp, input: FeedInput) {
+    fn send(&mut self, now: Timestamp, input: FeedInput) {
         let input = HeldInput(now, input);
         match &mut self.held {
             Some(held) => held.push(input),

@@ -102,11 +102,15 @@ mod tests {
                 "{path} is long"
             );
             for quoted in text.split('"').skip(1).step_by(2) {
-                let asked = quoted.trim_start_matches("./");
-                let is_file = [".js", ".css"].iter().any(|end| asked.ends_with(end));
-                let folder = if asked.starts_with("page/") { "" } else { "page/" };
-                let there = files.contains_key(format!("{folder}{asked}").as_str());
-                assert!(!is_file || there, "{path} asks for {asked}");
+                let reference = quoted.trim_start_matches("./");
+                let is_file = [".js", ".css"].iter().any(|end| reference.ends_with(end));
+                let folder = if reference.starts_with("page/") {
+                    ""
+                } else {
+                    "page/"
+                };
+                let exists = files.contains_key(format!("{folder}{reference}").as_str());
+                assert!(!is_file || exists, "{path} asks for {reference}");
             }
         }
     }

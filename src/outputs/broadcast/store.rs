@@ -63,7 +63,7 @@ impl TargetFiles {
         let (mut store, mut pause) = (None, FIRST_PAUSE);
         loop {
             let now = Arc::clone(&files.borrow_and_update());
-            match self.bring(&mut store, &now).await {
+            match self.sync(&mut store, &now).await {
                 Ok(0) => {}
                 Ok(count) => {
                     pause = FIRST_PAUSE;
@@ -96,7 +96,7 @@ impl TargetFiles {
     }
 
     /// Writes the files that have changed and deletes those that no longer exist. Returns the number of both.
-    async fn bring(&mut self, store: &mut Option<Arc<dyn ObjectStore>>, files: &Files) -> Result<usize> {
+    async fn sync(&mut self, store: &mut Option<Arc<dyn ObjectStore>>, files: &Files) -> Result<usize> {
         let store = match store {
             Some(store) => store,
             None => store.insert(self.open()?),

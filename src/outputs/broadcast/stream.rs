@@ -237,9 +237,9 @@ fn messages(before: &Files, now: &Files) -> Vec<String> {
                 messages.push(format!("event: list\ndata: {list}"));
             }
         } else if let Some(round) = round_of(path)
-            && let Some(news) = news(round, known, &file.content)
+            && let Some(update) = update(round, known, &file.content)
         {
-            messages.push(format!("event: round\ndata: {news}"));
+            messages.push(format!("event: round\ndata: {update}"));
         }
     }
     messages
@@ -253,11 +253,11 @@ fn round_of(path: &str) -> Option<u32> {
         .ok()
 }
 
-fn news(round: u32, before: Option<&[u8]>, now: &[u8]) -> Option<String> {
+fn update(round: u32, before: Option<&[u8]>, now: &[u8]) -> Option<String> {
     let now: StreamedRound<'_> = serde_json::from_slice(now).ok()?;
     let before: Option<StreamedRound<'_>> = before.and_then(|before| serde_json::from_slice(before).ok());
     let before = before.filter(|before| before.games.len() == now.games.len());
-    let news = match &before {
+    let update = match &before {
         Some(before) => RoundUpdate {
             round,
             head: (before.head.get() != now.head.get()).then_some(now.head),
@@ -276,7 +276,7 @@ fn news(round: u32, before: Option<&[u8]>, now: &[u8]) -> Option<String> {
             anew: true,
         },
     };
-    serde_json::to_string(&news).ok()
+    serde_json::to_string(&update).ok()
 }
 
 /// The fields of a game that have changed. The players are most of a game and rarely change.

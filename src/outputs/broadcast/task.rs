@@ -104,13 +104,13 @@ impl Follower {
     pub(in crate::outputs) async fn work(mut self) {
         while let Some((now, input)) = self.inputs.recv().await {
             let mut now = now;
-            self.hear(now, &input);
+            self.take_in(now, &input);
             if self.shows.values_mut().any(|(show, _)| show.advance(now)) {
                 // Waiting input belongs to the same move.
                 tokio::time::sleep(GATHERED).await;
                 while let Ok((at, input)) = self.inputs.try_recv() {
                     now = now.max(at);
-                    self.hear(at, &input);
+                    self.take_in(at, &input);
                 }
             }
             for (show, files) in self.shows.values_mut() {
@@ -121,7 +121,7 @@ impl Follower {
         }
     }
 
-    fn hear(&mut self, now: Timestamp, input: &FeedInput) {
+    fn take_in(&mut self, now: Timestamp, input: &FeedInput) {
         self.paired |= matches!(input, FeedInput::Pairings(_));
         for (show, _) in self.shows.values_mut() {
             match input {

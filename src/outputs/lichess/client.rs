@@ -43,10 +43,10 @@ pub(super) enum LichessFailure {
     #[error("too many requests: Lichess asks for a pause of {} s", pause.as_secs())]
     TooMany { pause: Duration },
     /// The broadcast or round does not exist.
-    #[error("not found on Lichess: {what}")]
+    #[error("not found on Lichess: {object}")]
     Missing {
         /// The requested object, for people.
-        what: String,
+        object: String,
     },
     /// Any other failure status, or an answer that cannot be read.
     #[error("Lichess answered {status}: {text}")]
@@ -172,7 +172,7 @@ impl LichessClient {
         Ok(pushed.collect())
     }
 
-    async fn request_json(&self, request: RequestBuilder, what: &str) -> Result<Value, LichessFailure> {
+    async fn request_json(&self, request: RequestBuilder, object: &str) -> Result<Value, LichessFailure> {
         let request = request
             .bearer_auth(self.token()?)
             .header("accept", "application/json");
@@ -186,7 +186,7 @@ impl LichessClient {
             }
             Err(LichessFailure::Answer { status, .. }) if status == StatusCode::NOT_FOUND => {
                 Err(LichessFailure::Missing {
-                    what: what.to_owned(),
+                    object: object.to_owned(),
                 })
             }
             Err(failure) => Err(failure),

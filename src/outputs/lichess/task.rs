@@ -128,7 +128,7 @@ struct LichessGame {
 
 impl Recipient for Relay {
     async fn deliver(&mut self, files: &Files) -> Option<Duration> {
-        match self.bring(files).await {
+        match self.send_changes(files).await {
             Ok(true) => {
                 self.pause = PAUSE;
                 None
@@ -145,7 +145,7 @@ impl Recipient for Relay {
 
 impl Relay {
     /// Sends the rounds that have changed or are incomplete. Returns whether Lichess then has everything.
-    async fn bring(&mut self, files: &Files) -> Result<bool, LichessFailure> {
+    async fn send_changes(&mut self, files: &Files) -> Result<bool, LichessFailure> {
         let mut whole = true;
         for (round, content) in rounds(files) {
             let known = self.sent.get(&round);

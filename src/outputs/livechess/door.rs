@@ -30,29 +30,29 @@ const MAX_MESSAGE: usize = 16 << 10;
 /// Maximum time for an answer, and for a client to accept a frame.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Interval between pings, and number of pings in a row that a client may leave unanswered.
-const ASKED_AFTER: Duration = Duration::from_secs(30);
+const PING_INTERVAL: Duration = Duration::from_secs(30);
 const MAX_SILENCE: u32 = 3;
 
 /// Serves until the program ends.
-pub(super) async fn serve(settings: LiveChessSettings, asks: mpsc::Sender<ClientRequest>) {
+pub(super) async fn serve(settings: LiveChessSettings, requests: mpsc::Sender<ClientRequest>) {
     let address = settings.listen;
     let listener = http::listen(address, "[livechess]").await;
     tracing::info!("serving the boards like LiveChess at http://{address}/api/v1.0");
-    let router = router(settings, asks);
+    let router = router(settings, requests);
     http::accept(&listener, &router, MAX_CONNECTIONS).await;
 }
 
 /// State shared by all connections.
 #[derive(Debug, Clone)]
 struct LiveChessState {
-    asks: mpsc::Sender<ClientRequest>,
+    requests: mpsc::Sender<ClientRequest>,
     clients: Arc<Semaphore>,
     last: Arc<AtomicU64>,
 }
 
-fn router(settings: LiveChessSettings, asks: mpsc::Sender<ClientRequest>) -> Router {
+fn router(settings: LiveChessSettings, requests: mpsc::Sender<ClientRequest>) -> Router {
     let door = LiveChessState {
-        asks,
+        requests,
         clients: Arc::new(Semaphore::new(MAX_CLIENTS)),
         last: Arc::default(),
     };
@@ -159,11 +159,11 @@ async fn socket(
 impl LiveChessState {
     async fn look(&self, look: Lookup) -> Response {
         let (sender, answer) = oneshot::channel();
-        let asked = async {
-            self.asks.send(ClientRequest::Look(look, sender)).await.ok()?;
+        let answered = async {
+            self.requests.send(ClientRequest::Look(look, sender)).await.ok()?;
             answer.await.ok()
         };
-        match tokio::time::timeout(PATIENCE, asked).await {
+        match tokio::time::timeout(PATIENCE, answered).await {
             Ok(Some(Some(value))) => Json(value).into_response(),
             Ok(Some(None)) => nothing("there is no object with this id"),
             Ok(None) | Err(_) => {
@@ -177,17 +177,22 @@ impl LiveChessState {
     async fn receive(self, socket: WebSocket, permit: OwnedSemaphorePermit) {
         let session = self.last.fetch_add(1, Ordering::Relaxed);
         let (frames, to_send) = mpsc::channel(WAITING);
-        if self.asks.send(ClientRequest::Open(session, frames)).await.is_ok() {
+        if self
+            .requests
+            .send(ClientRequest::Open(session, frames))
+            .await
+            .is_ok()
+        {
             self.converse(socket, session, to_send).await;
             // Sending fails only when the program ends.
-            let _ = self.asks.send(ClientRequest::Close(session)).await;
+            let _ = self.requests.send(ClientRequest::Close(session)).await;
         }
         drop(permit);
     }
 
     async fn converse(&self, mut socket: WebSocket, session: Session, mut to_send: mpsc::Receiver<String>) {
-        let mut asked = tokio::time::interval(ASKED_AFTER);
-        asked.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut pings = tokio::time::interval(PING_INTERVAL);
+        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut silence = 0;
         loop {
             let message = tokio::select! {
@@ -201,7 +206,7 @@ impl LiveChessState {
                         silence = 0;
                         if let Message::Text(text) = message {
                             let call = ClientRequest::Call(session, text.as_str().to_owned());
-                            if self.asks.send(call).await.is_err() {
+                            if self.requests.send(call).await.is_err() {
                                 return;
                             }
                         }
@@ -209,7 +214,7 @@ impl LiveChessState {
                     }
                     Some(Err(_)) | None => return,
                 },
-                _ = asked.tick() => {
+                _ = pings.tick() => {
                     silence += 1;
                     if silence > MAX_SILENCE {
                         return;

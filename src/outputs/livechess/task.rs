@@ -42,7 +42,7 @@ pub(super) enum Lookup {
 }
 
 /// Capacity of the queue of requests. If it is full, connections wait.
-const ASKS: usize = 64;
+const MAX_REQUESTS: usize = 64;
 /// Capacity of the queue of frames to a client: more than all its boards send at once.
 pub(super) const WAITING: usize = 1024;
 /// Maximum time to wait for the daemon's answer to a command. The answer itself waits up to 3 s for the disk.
@@ -70,15 +70,15 @@ fn start(
             settings.listen
         );
     }
-    let (asks, asked) = mpsc::channel(ASKS);
+    let (request_sender, client_requests) = mpsc::channel(MAX_REQUESTS);
     let host = LiveChessTask {
         livechess: LiveChess::new(facts, settings.setup),
         clients: BTreeMap::new(),
         requests,
     };
     // Shutdown does not wait for these tasks: they have nothing to finish.
-    tokio::spawn(host.work(inputs, asked));
-    tokio::spawn(door::serve(settings, asks));
+    tokio::spawn(host.work(inputs, client_requests));
+    tokio::spawn(door::serve(settings, request_sender));
 }
 
 /// Owns the state of the interface and answers requests.
@@ -93,26 +93,26 @@ impl LiveChessTask {
     async fn work(
         mut self,
         mut inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
-        mut asked: mpsc::Receiver<ClientRequest>,
+        mut client_requests: mpsc::Receiver<ClientRequest>,
     ) {
         loop {
             tokio::select! {
                 biased;
                 input = inputs.recv() => {
                     let Some((now, input)) = input else { return };
-                    self.hear(now, &input);
+                    self.take_in(now, &input);
                     // Waiting input belongs to the same move, so one frame can show all of it.
                     while let Ok((now, input)) = inputs.try_recv() {
-                        self.hear(now, &input);
+                        self.take_in(now, &input);
                     }
                 }
-                Some(ask) = asked.recv() => self.answer(ask).await,
+                Some(request) = client_requests.recv() => self.answer(request).await,
             }
             self.send();
         }
     }
 
-    fn hear(&mut self, now: Timestamp, input: &FeedInput) {
+    fn take_in(&mut self, now: Timestamp, input: &FeedInput) {
         let livechess = &mut self.livechess;
         match input {
             FeedInput::Events(events) => events.iter().for_each(|event| livechess.take(now, event)),
@@ -133,8 +133,8 @@ impl LiveChessTask {
         }
     }
 
-    async fn answer(&mut self, ask: ClientRequest) {
-        match ask {
+    async fn answer(&mut self, request: ClientRequest) {
+        match request {
             ClientRequest::Look(look, answer) => {
                 // The connection may be gone.
                 let _ = answer.send(self.look(&look));
@@ -144,8 +144,8 @@ impl LiveChessTask {
                 self.clients.insert(session, frames);
             }
             ClientRequest::Call(session, text) if self.clients.contains_key(&session) => {
-                if let Some(asked) = self.livechess.hear(wall_time(), session, &text) {
-                    self.set_up(*asked).await;
+                if let Some(call) = self.livechess.handle_message(wall_time(), session, &text) {
+                    self.set_up(*call).await;
                 }
             }
             // A client that was disconnected.
@@ -166,11 +166,11 @@ impl LiveChessTask {
 
     /// Sends a command to the event loop. This task does nothing else meanwhile, so the client gets the answer before
     /// any changes that follow from the command.
-    async fn set_up(&mut self, asked: CallCommand) {
+    async fn set_up(&mut self, call: CallCommand) {
         let (sender, answer) = oneshot::channel();
         let request = Request {
-            board: asked.board.clone(),
-            command: asked.command.clone(),
+            board: call.board.clone(),
+            command: call.command.clone(),
             answer: sender,
         };
         let requests = self.requests.clone();
@@ -180,7 +180,7 @@ impl LiveChessTask {
         };
         let answer = tokio::time::timeout(PATIENCE, carried_out).await;
         self.livechess
-            .answered(wall_time(), asked, answer.ok().flatten().and_then(Result::ok));
+            .answered(wall_time(), call, answer.ok().flatten().and_then(Result::ok));
     }
 
     fn send(&mut self) {

@@ -51,10 +51,10 @@ impl Received {
             let mut named = properties.user_properties.iter();
             named.find_map(|(name, value)| (name == "by" && !value.is_empty()).then(|| value.clone()))
         });
-        let asked = properties.and_then(|properties| properties.response_topic.as_deref());
+        let response_topic = properties.and_then(|properties| properties.response_topic.as_deref());
         let reply = Reply {
             correlation: properties.and_then(|properties| properties.correlation_data.clone()),
-            ..Reply::to(&prefix.answer(&board, asked))
+            ..Reply::to(&prefix.answer(&board, response_topic))
         };
         Some(Self {
             board,
@@ -125,9 +125,9 @@ mod tests {
         Received::read(&Prefix::live(), &publish)
     }
 
-    fn answered_at(asked: &str) -> String {
+    fn answered_at(response_topic: &str) -> String {
         let properties = PublishProperties {
-            response_topic: Some(asked.to_owned()),
+            response_topic: Some(response_topic.to_owned()),
             correlation_data: Some("7".into()),
             ..PublishProperties::default()
         };

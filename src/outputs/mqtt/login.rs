@@ -177,7 +177,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn file_that_everyone_may_read_is_noticed() {
+    fn file_readable_by_everyone_is_recognised() {
         use std::os::unix::fs::PermissionsExt;
 
         let directory = tempfile::tempdir().expect("a directory");

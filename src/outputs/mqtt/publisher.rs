@@ -41,7 +41,7 @@ pub struct Publisher {
     /// The last published summary of the round.
     round: Option<RoundTotals>,
     /// Whether a board has changed since then.
-    news: bool,
+    changed: bool,
     /// Time of the last publication of the boards' health.
     refreshed: Option<Timestamp>,
 }
@@ -69,7 +69,7 @@ impl Publisher {
             waiting: BTreeSet::new(),
             announced: None,
             round: None,
-            news: true,
+            changed: true,
             refreshed: None,
         })
     }
@@ -152,7 +152,7 @@ impl Publisher {
         };
         let own = events.into_iter().filter(|event| event.board == board);
         let messages = projection.project(now, own, view);
-        self.news |= !messages.is_empty();
+        self.changed |= !messages.is_empty();
         self.wait(board);
         messages
     }
@@ -224,7 +224,7 @@ impl Publisher {
 
     /// Returns the summary of the round if it has changed.
     pub fn summarize(&mut self, now: Timestamp) -> Option<Message> {
-        if !core::mem::take(&mut self.news) {
+        if !core::mem::take(&mut self.changed) {
             return None;
         }
         let round = RoundTotals::of(self.projections.values());
@@ -398,11 +398,11 @@ mod tests {
         };
         let events = [event("a"), event("b"), event("c")];
         let messages = publisher.project(START, "a", &events, view);
-        let heard: Vec<&str> = topics(&messages)
+        let event_topics: Vec<&str> = topics(&messages)
             .into_iter()
             .filter(|topic| topic.ends_with("/events"))
             .collect();
-        assert_eq!(heard, ["kiebitz/boards/a/events"]);
+        assert_eq!(event_topics, ["kiebitz/boards/a/events"]);
         assert!(publisher.project(START, "c", &events, view).is_empty());
     }
 

@@ -99,22 +99,22 @@ impl MqttConfig {
     /// Sets whether commands are accepted from the broker. The default is false: on a broker without an access list,
     /// anybody could change any game.
     #[must_use]
-    pub fn with_commands(mut self, taken: bool) -> Self {
-        self.commands = taken;
+    pub fn with_commands(mut self, enabled: bool) -> Self {
+        self.commands = enabled;
         self
     }
 
     /// Sets whether discovery messages for Home Assistant are published. The default is false.
     #[must_use]
-    pub fn with_home_assistant(mut self, told: bool) -> Self {
-        self.home_assistant = told;
+    pub fn with_home_assistant(mut self, enabled: bool) -> Self {
+        self.home_assistant = enabled;
         self
     }
 
     /// Sets whether events are sent again if a hub requests them. The default is false.
     #[must_use]
-    pub fn with_hub(mut self, heard: bool) -> Self {
-        self.hub = heard;
+    pub fn with_hub(mut self, enabled: bool) -> Self {
+        self.hub = enabled;
         self
     }
 

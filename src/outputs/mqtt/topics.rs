@@ -176,17 +176,20 @@ impl Prefix {
         })
     }
 
-    /// The topic for the answer to a command: the topic `asked` for, or else the board's answer topic. Other topics of
+    /// The topic for the answer to a command: the `requested` topic, or else the board's answer topic. Other topics of
     /// kiebitz are refused, so that a sender cannot make kiebitz write to topics that only kiebitz may write to.
-    pub(crate) fn answer(&self, board: &str, asked: Option<&str>) -> String {
+    pub(crate) fn answer(&self, board: &str, requested: Option<&str>) -> String {
         let own = format!("{self}/boards/{board}/answer");
-        let may = |asked: &str| {
-            let foreign = asked != self.0 && !asked.starts_with(&format!("{self}/"));
-            let answers = asked == own || asked.starts_with(&format!("{own}/"));
-            !asked.is_empty() && !asked.starts_with('$') && check(asked).is_ok() && (foreign || answers)
+        let may = |requested: &str| {
+            let foreign = requested != self.0 && !requested.starts_with(&format!("{self}/"));
+            let answers = requested == own || requested.starts_with(&format!("{own}/"));
+            !requested.is_empty()
+                && !requested.starts_with('$')
+                && check(requested).is_ok()
+                && (foreign || answers)
         };
-        let asked = asked.filter(|asked| may(asked)).map(str::to_owned);
-        asked.unwrap_or(own)
+        let requested = requested.filter(|requested| may(requested)).map(str::to_owned);
+        requested.unwrap_or(own)
     }
 }
 

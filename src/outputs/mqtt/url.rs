@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn url_has_everything_that_is_needed() {
+    fn url_is_split_into_its_parts() {
         let url = parsed("mqtt://k%C3%B6nig:p%40ss:word@broker.example:2883/");
         assert_eq!((&*url.host, url.port), ("broker.example", 2883));
         assert_eq!(url.user, Some(("könig".to_owned(), Some("p@ss:word".to_owned()))));

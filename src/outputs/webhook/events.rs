@@ -54,9 +54,9 @@ pub(super) async fn follow(
             biased;
             input = inputs.recv() => {
                 let Some((now, input)) = input else { break };
-                poster.queue.hear(now, &input);
+                poster.queue.take_in(now, &input);
                 while let Ok((now, input)) = inputs.try_recv() {
-                    poster.queue.hear(now, &input);
+                    poster.queue.take_in(now, &input);
                 }
             }
             () = sleep_until(waits_until) => waits_until = None,
@@ -64,7 +64,7 @@ pub(super) async fn follow(
         while waits_until.is_none() && poster.queue.is_any() {
             waits_until = poster.post().await.map(|pause| Instant::now() + pause);
             while let Ok((now, input)) = inputs.try_recv() {
-                poster.queue.hear(now, &input);
+                poster.queue.take_in(now, &input);
             }
         }
     }
@@ -161,7 +161,7 @@ impl WebhookQueue {
         }
     }
 
-    fn hear(&mut self, now: Timestamp, input: &FeedInput) {
+    fn take_in(&mut self, now: Timestamp, input: &FeedInput) {
         match input {
             FeedInput::Events(events) => {
                 for event in events {

@@ -33,14 +33,14 @@ struct RoundPoster {
 
 impl Recipient for RoundPoster {
     async fn deliver(&mut self, files: &Files) -> Option<Duration> {
-        let refused = self.bring(files).await.err()?;
+        let refused = self.post_changes(files).await.err()?;
         Some(self.address.wait(&refused))
     }
 }
 
 impl RoundPoster {
     /// Posts the rounds that have changed.
-    async fn bring(&mut self, files: &Files) -> Result<(), PostFailure> {
+    async fn post_changes(&mut self, files: &Files) -> Result<(), PostFailure> {
         let output = self.address.output().to_owned();
         for (round, content) in rounds(files) {
             if content.is_empty() || self.sent.get(&round) == Some(&content) {

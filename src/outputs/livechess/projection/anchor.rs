@@ -184,13 +184,13 @@ impl AnchoredMoves {
 impl SetupPlan {
     /// Returns the plan for a client that sends `fen`; `None` if the position is not in the game and clients may not
     /// change the game.
-    pub(super) fn make(position: Position, fen: &str, about: Circumstances<'_>) -> Option<Self> {
+    pub(super) fn make(position: Position, fen: &str, circumstances: Circumstances<'_>) -> Option<Self> {
         let Circumstances {
             current,
             shown,
             before,
             may_set_up,
-        } = about;
+        } = circumstances;
         let is_start = position.is_start();
         let wait = |position| Anchor::new(position, fen, current);
         let Some(game) = current.filter(|game| game.ended.is_none()) else {

@@ -91,7 +91,12 @@ enum Outcome {
 
 impl LiveChess {
     /// Handles a message of a client. Returns a command if the call needs one; otherwise queues the answer.
-    pub(crate) fn hear(&mut self, now: Timestamp, session: Session, text: &str) -> Option<Box<CallCommand>> {
+    pub(crate) fn handle_message(
+        &mut self,
+        now: Timestamp,
+        session: Session,
+        text: &str,
+    ) -> Option<Box<CallCommand>> {
         let value: Result<Value, _> = serde_json::from_str(text);
         let value = value.unwrap_or_default();
         let id = value.get("id").cloned().unwrap_or_default();
@@ -100,7 +105,7 @@ impl LiveChess {
             Err(error) => Err(CallError::NoCall(error.to_string())),
         };
         let answer = match outcome {
-            Ok(Outcome::Ask(asked)) => return Some(asked),
+            Ok(Outcome::Ask(command)) => return Some(command),
             Ok(Outcome::Answer(answer)) => Ok(answer),
             Err(wrong) => Err(wrong),
         };
@@ -255,10 +260,10 @@ impl LiveChess {
     }
 
     /// Queues the answer to a call from the answer to its command; `None` if there was none in time.
-    pub(crate) fn answered(&mut self, now: Timestamp, asked: CallCommand, answer: Option<Answer>) {
+    pub(crate) fn answered(&mut self, now: Timestamp, command: CallCommand, answer: Option<Answer>) {
         let result = match answer {
             Some(Answer { error: None, .. }) => {
-                self.count_from(asked.session, &asked.feed, asked.anchor);
+                self.count_from(command.session, &command.feed, command.anchor);
                 Ok(Value::Null)
             }
             Some(Answer {
@@ -266,7 +271,7 @@ impl LiveChess {
             }) => Err(CallError::Refused(error)),
             None => Err(CallError::Refused("kiebitz does not answer".to_owned())),
         };
-        self.reply(now, asked.session, &asked.id, result);
+        self.reply(now, command.session, &command.id, result);
     }
 
     fn count_from(&mut self, session: Session, feed: &Value, anchor: Anchor) {

@@ -123,8 +123,8 @@ fn hall(may_set_up: bool) -> LiveChess {
 
 /// Sends a message at a time, and returns the frames that the client gets.
 fn frames_after(hall: &mut LiveChess, ms: i64, text: &str) -> Vec<Value> {
-    let asked = hall.hear(at(ms), 1, text);
-    assert!(asked.is_none(), "{asked:?}");
+    let command = hall.handle_message(at(ms), 1, text);
+    assert!(command.is_none(), "{command:?}");
     frames(hall, ms)
 }
 
@@ -305,7 +305,7 @@ fn failed_calls_are_answered_with_an_error() {
 fn flipping_a_board_affects_all_clients_and_nothing_else() {
     let mut hall = hall(false);
     hall.open(2);
-    hall.hear(at(0), 2, SUBSCRIBE);
+    hall.handle_message(at(0), 2, SUBSCRIBE);
     frames_after(&mut hall, 0, SUBSCRIBE);
     frames_after(&mut hall, 0, SET_UP);
     for event in events("board-4", "g1", "e4 c5 Nf3") {
@@ -344,7 +344,7 @@ fn a_set_up_position_becomes_a_command_if_setup_is_allowed() {
     let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
     let text =
         format!(r#"{{"id":7,"call":"call","param":{{"id":4,"method":"setup","param":{{"fen":"{fen}"}}}}}}"#);
-    let ask = |hall: &mut LiveChess| hall.hear(at(1), 1, &text).expect("a command");
+    let ask = |hall: &mut LiveChess| hall.handle_message(at(1), 1, &text).expect("a command");
     let (first, second) = (ask(&mut hall), ask(&mut hall));
     assert_ne!(first.command.id, second.command.id);
     assert_eq!((&*first.board, &*first.command.by), ("board-4", "livechess"));
@@ -416,7 +416,7 @@ fn paired_hall() -> (LiveChess, String) {
 }
 
 #[test]
-fn the_event_is_looked_up_with_exactly_the_keys_that_a_client_knows() {
+fn lookups_have_exactly_the_documented_keys() {
     let (hall, id) = paired_hall();
     assert_eq!(
         hall.tournaments(),
@@ -449,7 +449,7 @@ fn the_event_is_looked_up_with_exactly_the_keys_that_a_client_knows() {
 }
 
 #[test]
-fn a_result_that_the_board_shows_is_not_the_one_that_counts() {
+fn a_result_shown_on_the_board_is_not_a_decision() {
     let (mut hall, id) = paired_hall();
     let mut of_game = events("board-4", "g1", "e4 c5 Nf3");
     if let EventKind::GameStarted { players, .. } = &mut of_game[0].kind {

@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_stays_and_has_the_form_of_a_uuid() {
+    fn an_id_is_stable_and_a_uuid() {
         let id = uuid("Café Open 2026");
         assert_eq!(id, uuid("Café Open 2026"));
         assert_ne!(id, uuid("Café Open 2027"));

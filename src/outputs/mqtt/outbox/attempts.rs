@@ -172,15 +172,18 @@ mod tests {
     #[test]
     fn each_reason_is_logged_once() {
         let mut attempts = Attempts::new();
-        let mut news = |stood, reason| lost(&mut attempts, stood, reason).is_news;
-        assert!(news(None, refused()));
-        assert!(!news(None, refused()));
-        assert!(news(None, LostReason::NoAnswer), "another one");
-        assert!(!news(None, refused()));
-        assert!(news(LONG, LostReason::Closed));
-        assert!(news(None, refused()), "that was long ago");
-        assert!(news(SHORT, LostReason::NoAnswer));
-        assert!(news(SHORT, LostReason::NoAnswer), "a connection was lost again");
+        let mut is_news = |stood, reason| lost(&mut attempts, stood, reason).is_news;
+        assert!(is_news(None, refused()));
+        assert!(!is_news(None, refused()));
+        assert!(is_news(None, LostReason::NoAnswer), "another one");
+        assert!(!is_news(None, refused()));
+        assert!(is_news(LONG, LostReason::Closed));
+        assert!(is_news(None, refused()), "that was long ago");
+        assert!(is_news(SHORT, LostReason::NoAnswer));
+        assert!(
+            is_news(SHORT, LostReason::NoAnswer),
+            "a connection was lost again"
+        );
     }
 
     #[test]

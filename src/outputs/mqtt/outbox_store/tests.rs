@@ -206,7 +206,7 @@ fn events_that_cannot_be_read_yet_are_read_after_a_pause() {
 
 /// Damaged journals and deleted old events leave gaps in the seqs.
 #[test]
-fn numbers_may_jump() {
+fn seqs_may_have_gaps() {
     let mut store = store();
     store.leave_behind(&"b".into(), &"events".into(), 3, 1_789_000_000_001);
     let page = store.next_page().expect("there is room");

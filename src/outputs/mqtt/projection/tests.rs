@@ -249,7 +249,7 @@ fn clock_is_published_when_a_client_would_show_something_else() {
 }
 
 #[test]
-fn board_that_went_away_has_no_clock() {
+fn disconnected_board_has_no_clock() {
     let mut world = World::new();
     let connected = EventKind::BoardConnected {
         port: "/dev/ttyUSB0".to_owned(),
@@ -257,8 +257,11 @@ fn board_that_went_away_has_no_clock() {
         version: Some("1.8".to_owned()),
         orientation: None,
     };
-    let there = world.step(vec![connected.clone(), EventKind::ClockConnected {}]);
-    assert_eq!(value(&there, "boards/b/state")["clock"]["present"], true);
+    let after_connecting = world.step(vec![connected.clone(), EventKind::ClockConnected {}]);
+    assert_eq!(
+        value(&after_connecting, "boards/b/state")["clock"]["present"],
+        true
+    );
     let gone = world.step(vec![EventKind::BoardDisconnected {
         reason: "unplugged".to_owned(),
     }]);

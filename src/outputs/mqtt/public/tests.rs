@@ -373,7 +373,7 @@ fn without_a_delay_everything_is_published_at_once() {
 }
 
 #[test]
-fn clock_comes_later_with_its_delay() {
+fn the_clock_is_published_with_the_delay() {
     let mut spectators = Spectators::new(DELAY);
     let times = ClockView::of_reading(clock(600), at(4));
     spectators.projection.take_clock(at(5), &times);
@@ -488,7 +488,7 @@ fn a_restart_at_any_time_changes_nothing() {
 }
 
 #[test]
-fn presses_held_at_a_restart_still_come() {
+fn readings_held_at_a_restart_are_published() {
     let mut spectators = Spectators::new(DELAY);
     let events = [
         start(),

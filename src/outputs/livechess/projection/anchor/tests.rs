@@ -14,13 +14,13 @@ fn plan_after(
 ) -> Option<SetupPlan> {
     let shown = record.and_then(|record| Position::read(&record.fen));
     let shown = shown.map_or_else(Board::default, |position| position.board);
-    let about = Circumstances {
+    let circumstances = Circumstances {
         current: record,
         shown: &shown,
         before,
         may_set_up,
     };
-    SetupPlan::make(Position::read(fen).expect("a position"), fen, about)
+    SetupPlan::make(Position::read(fen).expect("a position"), fen, circumstances)
 }
 
 fn counted(plan: Option<SetupPlan>) -> Anchor {

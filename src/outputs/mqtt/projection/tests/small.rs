@@ -149,7 +149,9 @@ fn a_forgotten_board_leaves_nothing_on_the_broker_until_it_comes_back() {
         version: None,
         orientation: None,
     }]);
-    let there = topics(&back);
-    assert!(there.contains(&"boards/b/state") && there.contains(&"homeassistant/device/b/config"));
-    assert!(!there.contains(&"boards/b/game"), "the game is forgotten");
+    let topics_after = topics(&back);
+    assert!(
+        topics_after.contains(&"boards/b/state") && topics_after.contains(&"homeassistant/device/b/config")
+    );
+    assert!(!topics_after.contains(&"boards/b/game"), "the game is forgotten");
 }
