@@ -42,7 +42,6 @@ pub(super) enum FeedInput {
     Clock(String, ClockView),
     /// A board's name and its serial number.
     Serial(String, String),
-    /// Status of a board.
     Status(Box<BoardStatus>),
     /// The journal's events of a board, from games of this tournament. They may begin and end anywhere in a game. The
     /// second `Past` of a start continues the first one, or repeats all of it if events were restored in between:
@@ -73,7 +72,6 @@ pub(crate) struct Feeds {
     reports: Reports,
     /// The last clock reading sent, by board.
     clocks: BTreeMap<String, ClockView>,
-    /// The last round sent.
     round: Option<u32>,
     /// The last value sent with [`FeedInput::Journals`].
     kept: bool,
@@ -81,7 +79,6 @@ pub(crate) struct Feeds {
     statuses: Option<BTreeMap<String, BoardStatus>>,
 }
 
-/// Senders to the tasks of all outputs.
 #[derive(Debug, Clone)]
 pub(crate) struct Outlet(Vec<mpsc::UnboundedSender<(Timestamp, Arc<FeedInput>)>>);
 
@@ -95,7 +92,6 @@ pub(crate) struct FeedTasks {
     tasks: Vec<JoinHandle<()>>,
 }
 
-/// An output that is configured.
 pub(crate) trait Output: Debug + Send + Sync {
     /// Starts the tasks of the output. Must be called within a runtime.
     fn start(&self, starting: &mut Starting);
@@ -117,7 +113,6 @@ pub(crate) struct FeedSettings {
     pub(crate) outputs: Vec<Arc<dyn Output>>,
     /// The broker for alarms over MQTT.
     pub(crate) broker: Option<MqttConfig>,
-    /// The language of texts for people.
     pub(crate) language: Language,
     /// The delay of outputs without a delay of their own.
     pub(crate) delay: Duration,
@@ -125,7 +120,6 @@ pub(crate) struct FeedSettings {
     pub(crate) notes: PathBuf,
 }
 
-/// Everything that an output needs at its start.
 #[derive(Debug)]
 pub(crate) struct Starting {
     pub(super) facts: EventFacts,
@@ -148,7 +142,6 @@ pub(crate) struct Starting {
 const MAX_FINISH: Duration = Duration::from_secs(5);
 
 impl FeedSettings {
-    /// Whether any output is configured.
     pub(crate) const fn is_any(&self) -> bool {
         !self.outputs.is_empty()
     }
@@ -265,12 +258,10 @@ impl Feeds {
         self.held.as_mut().map(core::mem::take).unwrap_or_default()
     }
 
-    /// The senders to the tasks.
     pub(crate) fn outlet(&self) -> Outlet {
         self.outlet.clone()
     }
 
-    /// The reports of the outputs about their deliveries.
     pub(crate) const fn reports(&self) -> &Reports {
         &self.reports
     }
@@ -361,7 +352,6 @@ impl Feeds {
         self.send(now, FeedInput::SetForward(by));
     }
 
-    /// Reports that the time is `now`.
     pub(crate) fn tick(&mut self, now: Timestamp) {
         self.send(now, FeedInput::Tick);
     }
@@ -387,7 +377,6 @@ impl HeldInput {
 }
 
 impl Outlet {
-    /// Sends input to all tasks.
     pub(crate) fn tell(&self, HeldInput(now, input): HeldInput) {
         let input = Arc::new(input);
         for task in &self.0 {

@@ -12,7 +12,6 @@ use super::files::{Files, PublishedFile};
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
 
-/// The start page.
 pub(crate) const INDEX: &str = "index.html";
 
 /// The listed files of the folder `page` beside the calling module, with paths below `$below`, and the index.
@@ -48,7 +47,6 @@ const ASSETS: Assets = assets![
 /// Files of a page by path, with their contents.
 pub(crate) type Assets = &'static [(&'static str, &'static [u8])];
 
-/// All files of the page.
 pub(crate) fn files() -> Files {
     let mut files = files_of(ASSETS);
     let reasons = in_all_languages(|language| words_of(language, END_REASON_SHORT).collect());

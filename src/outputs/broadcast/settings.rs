@@ -13,7 +13,6 @@ use crate::settings::{delay, path};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Publish {
-    /// The targets of the files.
     #[serde(default, deserialize_with = "one_or_more")]
     pub to: Vec<Target>,
     /// The address to serve the files at over HTTP; `None` to serve none.
@@ -36,7 +35,6 @@ pub struct Publish {
     pub webdav_login_file: Option<PathBuf>,
 }
 
-/// A target of the broadcast.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// An absolute path of a folder on this computer.

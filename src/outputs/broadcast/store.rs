@@ -252,7 +252,6 @@ pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Re
         .with_context(|| format!("cannot delete {TRIAL}"))
 }
 
-/// Writes a file and returns it.
 async fn put(
     store: Arc<dyn ObjectStore>,
     path: Arc<str>,

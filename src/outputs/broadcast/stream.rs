@@ -47,7 +47,6 @@ pub(super) struct Live {
     places: Arc<Semaphore>,
 }
 
-/// The last messages.
 #[derive(Debug)]
 struct RecentMessages {
     /// Random number of this run of the program.
@@ -59,7 +58,6 @@ struct RecentMessages {
     size: usize,
 }
 
-/// A viewer with a stream.
 #[derive(Debug)]
 struct StreamViewer {
     recent: watch::Receiver<RecentMessages>,
@@ -80,7 +78,6 @@ struct StreamedRound<'r> {
 /// The fields of a game by name.
 type Fields<'f> = BTreeMap<&'f str, &'f RawValue>;
 
-/// The changes in a round.
 #[derive(Serialize)]
 struct RoundUpdate<'n> {
     round: u32,
@@ -120,7 +117,6 @@ pub(super) fn follow(mut files: Snapshot) -> Live {
     }
 }
 
-/// Opens a stream for a page.
 pub(super) async fn open(
     State(live): State<Live>,
     Extension(connection): Extension<WebConnection>,
@@ -175,7 +171,6 @@ impl StreamViewer {
         }
     }
 
-    /// The next message for the viewer, if any.
     fn take(&mut self) -> Option<Bytes> {
         let recent = self.recent.borrow_and_update();
         match self.next {

@@ -81,7 +81,6 @@ impl Follower {
         }
     }
 
-    /// The files with this delay.
     pub(in crate::outputs) fn show(&mut self, delay: Duration) -> Snapshot {
         self.shown(delay).1.subscribe()
     }

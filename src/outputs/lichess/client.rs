@@ -13,7 +13,6 @@ use super::settings::Lichess;
 use super::task::LONGEST_PAUSE;
 use crate::outputs::shared::answers::{shortened, silence};
 
-/// Sends requests to one server.
 pub(super) struct LichessClient {
     http: reqwest::Client,
     settings: Lichess,
@@ -28,7 +27,6 @@ pub(super) enum Pushed {
     Refused(String),
 }
 
-/// Why a request failed.
 #[derive(Debug, Error)]
 pub(super) enum LichessFailure {
     /// There is no token in the file or credential.
@@ -44,10 +42,7 @@ pub(super) enum LichessFailure {
     TooMany { pause: Duration },
     /// The broadcast or round does not exist.
     #[error("not found on Lichess: {object}")]
-    Missing {
-        /// The requested object, for people.
-        object: String,
-    },
+    Missing { object: String },
     /// Any other failure status, or an answer that cannot be read.
     #[error("Lichess answered {status}: {text}")]
     Answer {
@@ -101,7 +96,6 @@ impl LichessClient {
         self.settings.server.trim_end_matches('/')
     }
 
-    /// The id of the configured broadcast.
     pub(super) fn configured(&self) -> Option<&str> {
         self.settings.broadcast.as_deref()
     }

@@ -72,7 +72,6 @@ async fn try_out(settings: Lichess) -> Result<(), String> {
     tried.await.map_err(|failure: LichessFailure| failure.to_string())
 }
 
-/// Name in the list of outputs.
 const OUTPUT: &str = "Lichess";
 /// Maximum number of games in a round. Lichess drops the others silently.
 const MAX_GAMES: usize = 100;
@@ -100,7 +99,6 @@ struct Relay {
     reports: Reports,
 }
 
-/// The last push of a round.
 #[derive(Debug, Default)]
 struct SentRound {
     text: Arc<[u8]>,
@@ -118,7 +116,6 @@ struct RoundText {
     problems: Vec<String>,
 }
 
-/// A game of a round.
 #[derive(Debug, PartialEq, Eq)]
 struct LichessGame {
     /// Name in messages, as in "3.7, Adler, J. - Berg, I.".

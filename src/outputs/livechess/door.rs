@@ -42,7 +42,6 @@ pub(super) async fn serve(settings: LiveChessSettings, requests: mpsc::Sender<Cl
     http::accept(&listener, &router, MAX_CONNECTIONS).await;
 }
 
-/// State shared by all connections.
 #[derive(Debug, Clone)]
 struct LiveChessState {
     requests: mpsc::Sender<ClientRequest>,

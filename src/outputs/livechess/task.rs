@@ -19,7 +19,6 @@ use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::shared::to_hall::Request;
 use crate::system_time::wall_time;
 
-/// A request of a connection.
 #[derive(Debug)]
 pub(super) enum ClientRequest {
     /// A lookup, with the channel for its answer.
@@ -84,7 +83,6 @@ fn start(
 /// Owns the state of the interface and answers requests.
 struct LiveChessTask {
     livechess: LiveChess,
-    /// Channels to the clients, by connection.
     clients: BTreeMap<Session, mpsc::Sender<String>>,
     requests: mpsc::Sender<Request>,
 }

@@ -23,10 +23,8 @@ pub trait Backlog: Debug + Send + Sync {
     fn events_after(&self, board: &str, seq: u64, limit: usize) -> Result<Vec<BacklogEvent>>;
 }
 
-/// An event from a [`Backlog`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BacklogEvent {
-    /// Seq of the event in the board's stream.
     pub seq: u64,
     /// The event's JSON, as published.
     pub payload: Bytes,

@@ -17,7 +17,6 @@ pub(crate) struct Behind {
 /// The position up to which a board that is behind was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BacklogCursor {
-    /// Topic of the board's events.
     pub(crate) topic: Arc<str>,
     /// Seq of the last event that was put in memory.
     pub(crate) after: u64,
@@ -35,7 +34,6 @@ pub(crate) struct BacklogPage {
     pub(crate) board: Arc<str>,
     /// Seq before the first event.
     pub(crate) after: u64,
-    /// Maximum number of events.
     pub(crate) limit: usize,
 }
 
@@ -43,7 +41,6 @@ pub(crate) struct BacklogPage {
 const PAGE: usize = 200;
 
 impl Behind {
-    /// Number of boards that are behind.
     pub(crate) fn len(&self) -> usize {
         self.boards.len()
     }

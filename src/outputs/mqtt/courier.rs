@@ -41,7 +41,6 @@ impl Courier {
         Ok(Self { outbox, stop, task })
     }
 
-    /// The outbox for messages.
     #[must_use]
     pub fn outbox(&self) -> &Outbox {
         &self.outbox

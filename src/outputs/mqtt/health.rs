@@ -16,7 +16,6 @@ pub(super) struct Health {
     pub ok: bool,
     /// The board answers.
     pub connected: bool,
-    /// The clock at the board.
     pub clock: ClockPresence,
     /// Charge of the board's battery in percent, 0 to 100; `None` if it has none or does not report it.
     pub battery: Option<u8>,
@@ -24,7 +23,6 @@ pub(super) struct Health {
     pub open: Vec<HealthProblem>,
 }
 
-/// An open incident.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct HealthProblem {
     pub kind: IncidentKind,

@@ -24,7 +24,6 @@ pub struct Received {
     /// The broker had retained the message. Such commands are not carried out, as every later subscriber would get them
     /// again.
     pub retained: bool,
-    /// The destination of the answer.
     pub reply: Reply,
     /// The message is a request to send events again, not a command.
     pub is_resend: bool,

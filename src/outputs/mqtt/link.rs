@@ -32,10 +32,8 @@ pub(crate) struct BrokerLink {
     topics: Vec<String>,
 }
 
-/// An event of a connection.
 #[derive(Debug)]
 pub(crate) enum LinkEvent {
-    /// The broker accepted the connection.
     Connected(Limits),
     Acknowledged(Ticket),
     /// The broker rejects a message, with the reason.

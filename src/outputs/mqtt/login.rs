@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::text_file;
 
-/// A user and the source of the password.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct BrokerLogin {
     pub(crate) user: String,
     pub(crate) password: Password,
 }
 
-/// The source of a password.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Password {
     /// In the URL.

@@ -27,7 +27,6 @@ pub(crate) enum LostReason {
          check whether a second kiebitz has the same prefix and the same name"
     )]
     ProbablyTakenOver { client_id: String },
-    /// The password cannot be read.
     #[error(transparent)]
     Login(#[from] LoginError),
     #[error("the broker rejects the user {user:?} or the password")]
@@ -46,7 +45,6 @@ pub(crate) enum LostReason {
     NoAnswer,
     #[error("the server at this address speaks neither MQTT 5 nor 3.1.1")]
     NoMqtt5,
-    /// The system's error.
     #[error("{0}")]
     Unreachable(io::Error),
     #[error("{0}")]

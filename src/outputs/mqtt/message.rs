@@ -21,7 +21,6 @@ pub struct Message {
     pub happened: Option<Timestamp>,
 }
 
-/// Kind of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MediaType {
     /// JSON in UTF-8.
@@ -43,7 +42,6 @@ pub enum Delivery {
     },
     /// The complete content of a topic, retained by the broker. Replaced by a later message on the same topic.
     Retained,
-    /// The answer to a command.
     Answer {
         /// Correlation data of the command.
         correlation: Option<Bytes>,

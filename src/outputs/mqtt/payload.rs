@@ -19,9 +19,7 @@ pub use daemon::{DaemonHealth, DaemonState, DeliveryState, Disk, DiskState, Mach
 /// Identity and connection of a board.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BoardState {
-    /// The board's name.
     pub board: String,
-    /// The stream of its events.
     pub stream: String,
     /// Host of the daemon. If that daemon is offline, the state of the board is unknown.
     pub daemon: String,
@@ -56,7 +54,6 @@ pub struct BoardState {
 pub struct ClockPresence {
     /// A clock answers.
     pub present: bool,
-    /// The clock's battery is low.
     pub battery_low: bool,
 }
 

@@ -52,7 +52,6 @@ pub struct Projection {
     forgotten: bool,
 }
 
-/// The topics, shared by the messages.
 #[derive(Debug)]
 struct Topics {
     state: Arc<str>,
@@ -109,7 +108,6 @@ impl Projection {
         }
     }
 
-    /// Sets the message for Home Assistant.
     #[must_use]
     pub(crate) fn with_discovery(mut self, discovery: Option<Message>) -> Self {
         self.discovery = discovery;

@@ -51,7 +51,6 @@ struct QueueEntry {
 }
 
 impl MessageQueue {
-    /// Number of messages in the queue.
     pub(crate) fn len(&self) -> usize {
         self.held
     }
@@ -60,7 +59,6 @@ impl MessageQueue {
         self.held == 0
     }
 
-    /// The events in the queue.
     pub(crate) fn events(&self) -> Events {
         self.events
     }
@@ -70,7 +68,6 @@ impl MessageQueue {
         self.window
     }
 
-    /// The latest retained message of a topic.
     pub(crate) fn retained(&self, topic: &str) -> Option<&Message> {
         self.retained.get(topic)
     }

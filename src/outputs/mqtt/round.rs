@@ -12,7 +12,6 @@ use super::projection::Projection;
 /// Totals over all boards of a daemon.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct RoundTotals {
-    /// Number of boards.
     pub boards: usize,
     /// Number of boards that answer.
     pub connected: usize,

@@ -131,7 +131,6 @@ impl MqttConfig {
         commands.into_iter().flatten().chain(resend).collect()
     }
 
-    /// Whether commands are accepted from the broker.
     #[must_use]
     pub fn takes_commands(&self) -> bool {
         self.commands

@@ -30,7 +30,6 @@ struct OutgoingMessage {
     expires: Option<Instant>,
 }
 
-/// An event of the connection.
 #[derive(Debug)]
 pub(crate) enum Heard {
     /// The connection stands; retained messages come next. Messages may have been missed.

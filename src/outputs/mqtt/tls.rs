@@ -13,12 +13,10 @@ use rustls::{
 
 use crate::text_file;
 
-/// How a connection is encrypted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Tls {
     /// PEM file with the CAs that may sign the broker's certificate; `None` for the system's trusted CAs.
     pub(crate) ca_file: Option<PathBuf>,
-    /// The client certificate.
     pub(crate) client: Option<ClientFiles>,
 }
 
@@ -128,7 +126,6 @@ impl Tls {
             })
     }
 
-    /// The trusted CAs.
     fn roots(&self) -> Result<RootCertStore, TlsError> {
         let mut roots = RootCertStore::empty();
         match &self.ca_file {

@@ -53,32 +53,20 @@ pub(crate) struct CommandTopic {
 pub enum TopicError {
     /// The name, or one of its levels, is empty.
     #[error("{name:?} leaves a level of an MQTT topic empty")]
-    Empty {
-        /// The name.
-        name: String,
-    },
+    Empty { name: String },
     /// The name contains a wildcard or a control character.
     #[error("{name:?} contains {character:?}, which MQTT topics cannot contain")]
     Character {
-        /// The name.
         name: String,
         /// The first such character.
         character: char,
     },
     /// The name begins with a dollar sign. Such topics belong to the broker.
     #[error("{name:?} begins with \"$\", which is reserved for topics of the broker itself")]
-    Reserved {
-        /// The name.
-        name: String,
-    },
+    Reserved { name: String },
     /// The name exceeds the limit for readable topics.
     #[error("{name:?} has {bytes} bytes; an MQTT topic can have at most {MAX_BYTES}")]
-    TooLong {
-        /// The name.
-        name: String,
-        /// Its length in bytes.
-        bytes: usize,
-    },
+    TooLong { name: String, bytes: usize },
 }
 
 /// Maximum length of a prefix or name in bytes.

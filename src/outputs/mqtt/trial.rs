@@ -23,7 +23,6 @@ const CONTENT: &str = "{\"test\":true}";
 
 #[cfg(target_os = "linux")]
 impl MqttConfig {
-    /// The test of the broker for operators.
     pub(in crate::outputs) fn trial(&self) -> Trial {
         let config = self.clone();
         Trial::new(BROKER.to_owned(), move || {

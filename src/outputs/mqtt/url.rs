@@ -2,7 +2,6 @@
 
 use std::net::Ipv6Addr;
 
-/// The parts of a URL.
 pub(super) struct BrokerUrl {
     pub(super) encrypted: bool,
     /// The host; an IPv6 address is in brackets.
@@ -16,13 +15,11 @@ pub(super) struct BrokerUrl {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlError {
-    /// The URL has no scheme.
     #[error("the broker's URL must begin with mqtt:// or mqtts://, as in mqtt://localhost:1883")]
     NoScheme,
     /// The scheme is not MQTT.
     #[error("the broker's URL must begin with mqtt:// or mqtts://, not {scheme}://")]
     Scheme { scheme: String },
-    /// The host is missing.
     #[error("the broker's URL names no host; expected for example mqtt://localhost:1883")]
     NoHost,
     /// The URL is for an encrypted connection, but the address in brackets cannot be in a certificate.

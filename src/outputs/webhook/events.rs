@@ -76,7 +76,6 @@ struct EventPoster {
     queue: WebhookQueue,
     address: Address,
     notes: PathBuf,
-    /// When the notes were last written.
     noted: Instant,
     reports: Reports,
 }
@@ -116,7 +115,6 @@ impl EventPoster {
     }
 }
 
-/// Events waiting to be posted.
 #[derive(Debug)]
 struct WebhookQueue {
     delay: Duration,
@@ -219,7 +217,6 @@ impl WebhookQueue {
         }
     }
 
-    /// Whether an event is due.
     fn is_any(&self) -> bool {
         !self.due.is_empty()
     }

@@ -59,7 +59,6 @@ pub(crate) struct Broadcast {
     page: Files,
     /// Rounds that have changed since the files were made.
     changed: BTreeSet<u32>,
-    /// Whether all rounds have changed.
     all_changed: bool,
     /// The content last written for each game, by round and table. Most games do not change between two writes.
     written: BTreeMap<(u32, u32), WrittenGame>,

@@ -40,7 +40,6 @@ impl Slot<'_> {
         entered.or_else(|| self.pairing.and_then(|pairing| pairing.result))
     }
 
-    /// Whether the game is in progress.
     pub(in crate::outputs) fn is_live(&self) -> bool {
         self.game.is_some_and(|game| game.record.ended.is_none())
     }

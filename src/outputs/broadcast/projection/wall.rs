@@ -34,7 +34,6 @@ pub(super) struct EventInfo<'c> {
     pub(super) restarts: bool,
 }
 
-/// A round in the list of rounds.
 #[derive(Debug, Serialize)]
 pub(super) struct RoundLine<'c> {
     pub(super) round: u32,
@@ -124,7 +123,6 @@ struct Moves<'m> {
 struct Ply<'m> {
     san: Option<&'m str>,
     uci: Option<&'m str>,
-    /// The pieces after the move.
     placement: &'m str,
     /// The player's remaining time after the move.
     left_ms: Option<u64>,
@@ -234,7 +232,6 @@ pub(super) fn current<'s>(
         .or_else(|| rounds.clone().next().map(|(round, _)| round))
 }
 
-/// The points of White and Black for a result.
 const fn points(result: GameResult) -> (f32, f32) {
     match result {
         GameResult::WhiteWins => (1.0, 0.0),
@@ -267,7 +264,6 @@ fn position(record: &GameRecord) -> &str {
     shown.last().map_or(&record.start_fen, |entry| &entry.fen)
 }
 
-/// The first field of a FEN.
 fn placement(fen: &str) -> &str {
     fen.split(' ').next().unwrap_or_default()
 }

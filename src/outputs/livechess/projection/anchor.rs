@@ -37,7 +37,6 @@ pub(super) struct Anchor {
 pub(super) struct AnchoredMoves {
     /// The start position, as FEN.
     pub(super) start: String,
-    /// All moves from there.
     pub(super) san: Vec<String>,
     last: Option<Board>,
 }
@@ -53,7 +52,6 @@ pub(super) enum SetupPlan {
     TakeBack(Anchor),
 }
 
-/// The state that a plan depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Circumstances<'c> {
     /// The current game, or the last one.

@@ -26,7 +26,6 @@ pub(crate) struct CallCommand {
     anchor: Anchor,
 }
 
-/// A call as the client sends it.
 #[derive(Deserialize)]
 struct Call {
     #[serde(default)]
@@ -83,7 +82,6 @@ enum CallError {
     Refused(String),
 }
 
-/// The result of a call.
 enum Outcome {
     Answer(Value),
     Ask(Box<CallCommand>),

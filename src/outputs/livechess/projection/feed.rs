@@ -45,7 +45,6 @@ impl Feed {
         }
     }
 
-    /// Whether nothing was sent yet.
     pub(super) const fn is_new(&self) -> bool {
         self.sent.is_none()
     }

@@ -31,7 +31,6 @@ use feed::Feed;
 #[derive(Debug)]
 pub(crate) struct LiveChess {
     show: Broadcast,
-    /// Boards by name.
     boards: BTreeMap<String, ClientBoard>,
     /// Names of the boards by serial number.
     serials: BTreeMap<String, String>,
@@ -39,7 +38,6 @@ pub(crate) struct LiveChess {
     sessions: BTreeMap<Session, Vec<Feed>>,
     /// Names of the boards that have changed since the last frames.
     changed: BTreeSet<String>,
-    /// Frames to send.
     frames: Vec<(Session, String)>,
     /// Whether clients may change the game.
     may_set_up: bool,

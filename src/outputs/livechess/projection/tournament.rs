@@ -19,7 +19,6 @@ impl LiveChess {
         json!([{ "uuid": self.uuid(), "description": name, "rounds": self.rounds() }])
     }
 
-    /// The event with this id.
     pub(crate) fn tournament(&self, uuid: &str) -> Option<Value> {
         if uuid != self.uuid() {
             return None;

@@ -83,7 +83,6 @@ enum Phase {
     Pausing(Pin<Box<Sleep>>),
 }
 
-/// A shutdown in progress.
 struct Stopping {
     /// End of the grace period.
     expires: Pin<Box<Sleep>>,
@@ -416,7 +415,6 @@ impl OutboxTask {
     }
 }
 
-/// Result of waiting in a phase.
 enum PhaseStep {
     Open,
     Link(LinkEvent),

@@ -13,7 +13,6 @@ use crate::outputs::shared::reports::OutputReport;
 pub struct DaemonState {
     /// `online` or `offline`.
     pub state: &'static str,
-    /// Host name of the daemon's computer.
     pub host: String,
     pub version: &'static str,
     /// Details of a running daemon; `None` when just connected, and in the last will.
@@ -24,7 +23,6 @@ pub struct DaemonState {
 /// Details that a daemon publishes while it is online.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Online {
-    /// Start of the daemon.
     #[serde(serialize_with = "rfc3339")]
     pub started: Timestamp,
     /// Time of publication.
@@ -44,7 +42,6 @@ pub struct DaemonHealth {
     /// Whether journal and recordings can be written.
     #[serde(flatten)]
     pub storage: StorageState,
-    /// Delivery to the broker.
     pub delivery: DeliveryState,
     pub machine: Machine,
     /// Reports of the outputs, by name; absent if there are none.
@@ -55,7 +52,6 @@ pub struct DaemonHealth {
     pub round: Option<u32>,
 }
 
-/// Progress of the delivery to the broker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct DeliveryState {
     /// Number of messages in memory that the broker has not acknowledged.
@@ -76,7 +72,6 @@ pub struct DeliveryState {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Machine {
     pub disk: Option<Disk>,
-    /// Temperature in degrees Celsius.
     pub temperature_c: Option<f64>,
     /// Whether the power supply is too weak.
     pub under_voltage: Option<bool>,
@@ -86,9 +81,7 @@ pub struct Machine {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Disk {
-    /// Free space in bytes.
     pub free_bytes: u64,
-    /// Total size in bytes.
     pub size_bytes: u64,
 }
 

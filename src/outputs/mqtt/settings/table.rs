@@ -41,7 +41,6 @@ const fn none() -> TextValue<Delay> {
     TextValue(Delay(Duration::ZERO))
 }
 
-/// The broker of the table's `url`.
 struct BrokerConfig(MqttConfig);
 
 impl FromStr for BrokerConfig {

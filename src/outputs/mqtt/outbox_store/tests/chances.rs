@@ -119,7 +119,6 @@ impl World {
         }
     }
 
-    /// Sends as far as the window allows.
     fn send(&mut self) {
         let Some(under_way) = &mut self.connection else {
             return;
