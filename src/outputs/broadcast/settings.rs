@@ -13,6 +13,7 @@ use crate::settings::{delay, path};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Publish {
+    /// The targets of the files.
     #[serde(default, deserialize_with = "one_or_more")]
     pub to: Vec<Target>,
     /// The address to serve the files at over HTTP; `None` to serve none.
@@ -26,6 +27,7 @@ pub struct Publish {
     pub delay: Option<Duration>,
     /// The server of buckets, if not Amazon's, as in `https://s3.example`.
     pub s3_endpoint: Option<String>,
+    /// The region of the bucket.
     pub s3_region: Option<String>,
     /// A file with the bucket's access key in the first line and the secret key in the second.
     #[serde(default, deserialize_with = "path")]
@@ -35,12 +37,14 @@ pub struct Publish {
     pub webdav_login_file: Option<PathBuf>,
 }
 
+/// A destination of the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// An absolute path of a folder on this computer.
     Folder(PathBuf),
     /// A bucket of an S3 server.
     Bucket {
+        /// The name of the bucket.
         name: String,
         /// The folder in the bucket without slashes around it; may be empty.
         folder: String,

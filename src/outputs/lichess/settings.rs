@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::settings::{delay, path};
 
+/// Settings of the broadcast on Lichess.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lichess {
@@ -19,6 +20,7 @@ pub struct Lichess {
     /// Delay after the moves, at most two hours; `None` for the usual delay of the broadcast. Lichess can add its own.
     #[serde(default, deserialize_with = "delay")]
     pub delay: Option<Duration>,
+    /// The URL of the server.
     #[serde(default = "lichess")]
     pub server: String,
 }

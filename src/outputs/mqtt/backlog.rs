@@ -23,8 +23,10 @@ pub trait Backlog: Debug + Send + Sync {
     fn events_after(&self, board: &str, seq: u64, limit: usize) -> Result<Vec<BacklogEvent>>;
 }
 
+/// An event from a [`Backlog`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BacklogEvent {
+    /// Its seq in the stream of the board.
     pub seq: u64,
     /// The event's JSON, as published.
     pub payload: Bytes,

@@ -41,6 +41,7 @@ impl Courier {
         Ok(Self { outbox, stop, task })
     }
 
+    /// The outbox for messages.
     #[must_use]
     pub fn outbox(&self) -> &Outbox {
         &self.outbox

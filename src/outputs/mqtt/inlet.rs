@@ -20,10 +20,12 @@ pub struct Received {
     pub login: Option<String>,
     /// The sender's own claim about its name: the user property `by`.
     pub by: Option<String>,
+    /// The payload, unchecked.
     pub text: Bytes,
     /// The broker had retained the message. Such commands are not carried out, as every later subscriber would get them
     /// again.
     pub retained: bool,
+    /// The destination of the answer.
     pub reply: Reply,
     /// The message is a request to send events again, not a command.
     pub is_resend: bool,
@@ -97,6 +99,7 @@ impl Reply {
         }
     }
 
+    /// The message with an answer.
     #[must_use]
     pub fn message(&self, answer: &Answer) -> Message {
         Message::answer(&self.topic, self.correlation.clone(), answer)

@@ -11,9 +11,13 @@ use serde::Serialize;
 /// A message to publish, with QoS 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
+    /// The topic.
     pub topic: Arc<str>,
+    /// The payload.
     pub payload: Bytes,
+    /// The kind of the payload.
     pub media_type: MediaType,
+    /// How the message must be delivered.
     pub delivery: Delivery,
     /// Whether the journal has the event. If not, the message carries the user property `kept: false`.
     pub kept: bool,
@@ -21,6 +25,7 @@ pub struct Message {
     pub happened: Option<Timestamp>,
 }
 
+/// Kind of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MediaType {
     /// JSON in UTF-8.
@@ -36,12 +41,14 @@ pub enum MediaType {
 pub enum Delivery {
     /// An event: must arrive, and in order.
     Event {
+        /// The name of the board.
         board: Arc<str>,
         /// Seq of the event in the board's stream.
         seq: u64,
     },
     /// The complete content of a topic, retained by the broker. Replaced by a later message on the same topic.
     Retained,
+    /// The answer to a command.
     Answer {
         /// Correlation data of the command.
         correlation: Option<Bytes>,
@@ -78,6 +85,7 @@ impl Message {
         }
     }
 
+    /// The answer to a command, with the correlation data of the command.
     #[must_use]
     pub fn answer(topic: &Arc<str>, correlation: Option<Bytes>, answer: &Answer) -> Self {
         Self {
@@ -141,6 +149,7 @@ impl Message {
         Self { kept, ..self }
     }
 
+    /// Whether the broker retains the message.
     #[must_use]
     pub fn is_retained(&self) -> bool {
         self.delivery == Delivery::Retained

@@ -47,6 +47,7 @@ enum Handed {
     },
 }
 
+/// Progress of the delivery.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutboxProgress {
     /// Number of messages in memory that the broker has not acknowledged.
@@ -64,6 +65,7 @@ pub struct OutboxProgress {
 /// Delivery times of events, from the event on the board to the broker's acknowledgement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Delivered {
+    /// Number of events.
     pub events: u64,
     /// Sum of their delivery times.
     pub all: Duration,
@@ -79,13 +81,16 @@ impl Delivered {
     }
 }
 
+/// State of the connection to the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConnectionState {
+    /// A connection is being made.
     Connecting,
     /// The broker has accepted the connection.
     Connected,
     /// There is no connection, and the pause before the next attempt runs.
     Disconnected,
+    /// The task has ended.
     Stopped,
 }
 
@@ -172,11 +177,13 @@ impl Outbox {
         }
     }
 
+    /// Watches the progress of the delivery.
     #[must_use]
     pub fn progress(&self) -> watch::Receiver<OutboxProgress> {
         self.progress.subscribe()
     }
 
+    /// Watches the state of the connection.
     #[must_use]
     pub fn connection(&self) -> watch::Receiver<ConnectionState> {
         self.connection.clone()

@@ -19,7 +19,9 @@ pub use daemon::{DaemonHealth, DaemonState, DeliveryState, Disk, DiskState, Mach
 /// Identity and connection of a board.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BoardState {
+    /// The name of the board.
     pub board: String,
+    /// The stream of its events.
     pub stream: String,
     /// Host of the daemon. If that daemon is offline, the state of the board is unknown.
     pub daemon: String,
@@ -34,6 +36,7 @@ pub struct BoardState {
     pub port: Option<String>,
     /// Serial number, the long one if the board has one.
     pub serial: Option<String>,
+    /// Firmware version, major.minor.
     pub version: Option<String>,
     /// Orientation of the board; `None` if unknown.
     pub orientation: Option<Orientation>,
@@ -50,10 +53,12 @@ pub struct BoardState {
     clock_by_events: ClockPresence,
 }
 
+/// Presence and battery of the clock at a board.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct ClockPresence {
     /// A clock answers.
     pub present: bool,
+    /// The battery of the clock is low.
     pub battery_low: bool,
 }
 
@@ -90,6 +95,7 @@ pub struct PublicClock {
 /// Whether a board is connected, for spectators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PublicState {
+    /// The name of the board.
     pub board: String,
     /// The board answers.
     pub connected: bool,
@@ -165,6 +171,7 @@ impl BoardState {
         }
     }
 
+    /// Takes in an event of the board.
     pub fn apply(&mut self, ts: Timestamp, kind: &EventKind) {
         match kind {
             EventKind::BoardConnected {

@@ -131,6 +131,7 @@ impl MqttConfig {
         commands.into_iter().flatten().chain(resend).collect()
     }
 
+    /// Whether commands are accepted from the broker.
     #[must_use]
     pub fn takes_commands(&self) -> bool {
         self.commands
@@ -185,6 +186,7 @@ impl MqttConfig {
         self
     }
 
+    /// Whether the connection is encrypted.
     #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.tls.is_some()

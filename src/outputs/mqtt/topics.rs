@@ -16,6 +16,7 @@ use core::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prefix(String);
 
+/// The topics of one board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoardTopics {
     own: String,
@@ -53,20 +54,32 @@ pub(crate) struct CommandTopic {
 pub enum TopicError {
     /// The name, or one of its levels, is empty.
     #[error("{name:?} leaves a level of an MQTT topic empty")]
-    Empty { name: String },
+    Empty {
+        /// The name.
+        name: String,
+    },
     /// The name contains a wildcard or a control character.
     #[error("{name:?} contains {character:?}, which MQTT topics cannot contain")]
     Character {
+        /// The name.
         name: String,
         /// The first such character.
         character: char,
     },
     /// The name begins with a dollar sign. Such topics belong to the broker.
     #[error("{name:?} begins with \"$\", which is reserved for topics of the broker itself")]
-    Reserved { name: String },
+    Reserved {
+        /// The name.
+        name: String,
+    },
     /// The name exceeds the limit for readable topics.
     #[error("{name:?} has {bytes} bytes; an MQTT topic can have at most {MAX_BYTES}")]
-    TooLong { name: String, bytes: usize },
+    TooLong {
+        /// The name.
+        name: String,
+        /// Its length in bytes.
+        bytes: usize,
+    },
 }
 
 /// Maximum length of a prefix or name in bytes.

@@ -15,11 +15,16 @@ pub(super) struct BrokerUrl {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlError {
+    /// The URL has no scheme.
     #[error("the broker's URL must begin with mqtt:// or mqtts://, as in mqtt://localhost:1883")]
     NoScheme,
     /// The scheme is not MQTT.
     #[error("the broker's URL must begin with mqtt:// or mqtts://, not {scheme}://")]
-    Scheme { scheme: String },
+    Scheme {
+        /// The scheme of the URL.
+        scheme: String,
+    },
+    /// The host is missing.
     #[error("the broker's URL names no host; expected for example mqtt://localhost:1883")]
     NoHost,
     /// The URL is for an encrypted connection, but the address in brackets cannot be in a certificate.

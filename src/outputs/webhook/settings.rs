@@ -18,6 +18,7 @@ pub struct Webhook {
     /// The address. `{round}` in it stands for the number of the round.
     #[serde(deserialize_with = "url")]
     pub url: String,
+    /// The content to send.
     #[serde(default)]
     pub send: WebhookContent,
     /// A file with a bearer token in its first line; `None` if the address requires no token.
@@ -28,6 +29,7 @@ pub struct Webhook {
     pub delay: Option<Duration>,
 }
 
+/// Content that a webhook receives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookContent {

@@ -91,6 +91,7 @@ struct Stopping {
 }
 
 impl OutboxTask {
+    /// Sets the receiver of commands.
     #[must_use]
     pub fn with_commands(self, commands: Option<mpsc::Sender<Received>>) -> Self {
         Self { commands, ..self }

@@ -13,7 +13,9 @@ use crate::outputs::shared::reports::OutputReport;
 pub struct DaemonState {
     /// `online` or `offline`.
     pub state: &'static str,
+    /// Host name of the computer.
     pub host: String,
+    /// Version of kiebitz.
     pub version: &'static str,
     /// Details of a running daemon; `None` when just connected, and in the last will.
     #[serde(flatten)]
@@ -23,6 +25,7 @@ pub struct DaemonState {
 /// Details that a daemon publishes while it is online.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Online {
+    /// Start of the daemon.
     #[serde(serialize_with = "rfc3339")]
     pub started: Timestamp,
     /// Time of publication.
@@ -30,6 +33,7 @@ pub struct Online {
     pub as_of: Timestamp,
     /// Seconds from `started` to `as_of`.
     pub uptime_s: u64,
+    /// Names of its boards.
     pub boards: Vec<String>,
     /// Health of the daemon; `None` for a replay, which stores nothing.
     #[serde(flatten)]
@@ -42,7 +46,9 @@ pub struct DaemonHealth {
     /// Whether journal and recordings can be written.
     #[serde(flatten)]
     pub storage: StorageState,
+    /// Delivery to the broker.
     pub delivery: DeliveryState,
+    /// State of the computer.
     pub machine: Machine,
     /// Reports of the outputs, by name; absent if there are none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -52,6 +58,7 @@ pub struct DaemonHealth {
     pub round: Option<u32>,
 }
 
+/// Progress of the delivery to the broker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct DeliveryState {
     /// Number of messages in memory that the broker has not acknowledged.
@@ -71,7 +78,9 @@ pub struct DeliveryState {
 /// The daemon's computer. A value that the system does not report is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Machine {
+    /// The disk with the journal.
     pub disk: Option<Disk>,
+    /// Temperature in degrees Celsius.
     pub temperature_c: Option<f64>,
     /// Whether the power supply is too weak.
     pub under_voltage: Option<bool>,
@@ -79,9 +88,12 @@ pub struct Machine {
     pub memory_bytes: Option<u64>,
 }
 
+/// Space on a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Disk {
+    /// Free space in bytes.
     pub free_bytes: u64,
+    /// Total size in bytes.
     pub size_bytes: u64,
 }
 
