@@ -1,4 +1,4 @@
-//! Follows what happens, and makes the files of it.
+//! The task that takes in events and makes the files.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ use super::web;
 use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::shared::trial::Trial;
 
-/// All files at a moment.
+/// The current files.
 pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
 
-/// What happens within this time is published together.
+/// Time to wait for further input after a change, so that all of it is published together.
 const GATHERED: Duration = Duration::from_millis(150);
 
 impl Output for Publish {
@@ -31,11 +31,11 @@ impl Output for Publish {
         let files = starting.files(self.delay);
         let reports = starting.reports.clone();
         for target in &self.to {
-            let place = TargetFiles::new(target.clone(), self.clone());
-            starting.spawn(place.follow(files.clone(), reports.clone()));
+            let target_files = TargetFiles::new(target.clone(), self.clone());
+            starting.spawn(target_files.follow(files.clone(), reports.clone()));
         }
         if let Some(address) = self.listen {
-            // It serves as long as the program runs, and there is nothing to finish.
+            // Serves until the program ends; shutdown does not wait for it.
             tokio::spawn(web::serve(address, files));
         }
     }
@@ -57,18 +57,18 @@ impl Output for Publish {
     }
 }
 
-/// Follows what happens, and makes the files of it, once for each delay.
+/// Takes in events and makes the files, once for each delay.
 #[derive(Debug)]
 pub(in crate::outputs) struct Follower {
     inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
     shows: BTreeMap<Duration, (Broadcast, watch::Sender<Arc<Files>>)>,
     facts: EventFacts,
-    /// The pairings are known. Without them a round would be seen with half of its games.
+    /// Whether pairings have arrived. Without them a round would have only some of its games.
     paired: bool,
 }
 
 impl Follower {
-    /// Of an event of which nothing is known yet.
+    /// Creates a follower of an event without games.
     pub(in crate::outputs) fn new(
         inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
         facts: EventFacts,
@@ -81,12 +81,11 @@ impl Follower {
         }
     }
 
-    /// The files that are seen with that delay.
     pub(in crate::outputs) fn show(&mut self, delay: Duration) -> Snapshot {
         self.shown(delay).1.subscribe()
     }
 
-    /// The page is among them, from the beginning: who comes early waits there.
+    /// Adds the web page to the files with this delay, at once, so that early viewers can wait on it.
     pub(in crate::outputs) fn bring_page(&mut self, delay: Duration) {
         let (show, files) = self.shown(delay);
         show.bring_page();
@@ -104,13 +103,13 @@ impl Follower {
     pub(in crate::outputs) async fn work(mut self) {
         while let Some((now, input)) = self.inputs.recv().await {
             let mut now = now;
-            self.hear(now, &input);
+            self.take_in(now, &input);
             if self.shows.values_mut().any(|(show, _)| show.advance(now)) {
-                // What is on its way belongs to the same move.
+                // Waiting input belongs to the same move.
                 tokio::time::sleep(GATHERED).await;
                 while let Ok((at, input)) = self.inputs.try_recv() {
                     now = now.max(at);
-                    self.hear(at, &input);
+                    self.take_in(at, &input);
                 }
             }
             for (show, files) in self.shows.values_mut() {
@@ -121,7 +120,7 @@ impl Follower {
         }
     }
 
-    fn hear(&mut self, now: Timestamp, input: &FeedInput) {
+    fn take_in(&mut self, now: Timestamp, input: &FeedInput) {
         self.paired |= matches!(input, FeedInput::Pairings(_));
         for (show, _) in self.shows.values_mut() {
             match input {

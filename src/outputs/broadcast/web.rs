@@ -1,7 +1,7 @@
-//! Serves the files of the broadcast over HTTP, to be read and nothing else.
+//! Serves the files of the broadcast over HTTP, read-only.
 //!
-//! What programs ask livechesscloud for is answered as it would be there: `/meta/ID` names the host, and the files are
-//! under `/get/ID/` as well.
+//! Requests in the format of livechesscloud work as well: `/meta/ID` names the host, and the files are also under
+//! `/get/ID/`.
 
 use core::hash::{Hash, Hasher};
 use std::collections::hash_map::DefaultHasher;
@@ -21,10 +21,10 @@ use super::task::Snapshot;
 use super::{page, stream};
 use crate::outputs::shared::http::{accept, listen};
 
-/// So many connections are open at a time; others wait. Who has more viewers puts a proxy or a bucket in front.
+/// Maximum number of open connections; others wait. For more viewers, a proxy or a bucket is needed.
 const MAX_CONNECTIONS: usize = 256;
 
-/// Serves the files at this address for as long as the program runs.
+/// Serves the files at this address until the program ends.
 pub(in crate::outputs) async fn serve(address: SocketAddr, files: Snapshot) {
     let listener = listen(address, "[publish]").await;
     tracing::info!("serving the broadcast at http://{address}/");
@@ -43,7 +43,7 @@ fn router(files: Snapshot) -> Router {
         .layer(CompressionLayer::new())
 }
 
-/// Where the files of an event are, in the words of livechesscloud.
+/// The host of an event's files, in the format of livechesscloud.
 async fn meta(Path(id): Path<String>, headers: HeaderMap) -> Response {
     let host = headers
         .get(header::HOST)
@@ -68,7 +68,7 @@ async fn under_id(
 async fn file(State(files): State<Snapshot>, Path(path): Path<String>, headers: HeaderMap) -> Response {
     let mut response = of(&files, &path, &headers);
     if path == stream::LIST {
-        // Where files alone are served nobody has to ask for a stream to find out that there is none.
+        // This header announces the stream, so pages served from a folder or bucket do not try to open one.
         response
             .headers_mut()
             .insert(stream::HEADER, HeaderValue::from_static("stream"));
@@ -79,7 +79,7 @@ async fn file(State(files): State<Snapshot>, Path(path): Path<String>, headers: 
 fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     let file = files.borrow().get(path).cloned();
     let Some(file) = file else {
-        // It may be there in a moment.
+        // The file may exist in a moment, so a "not found" must not be cached for longer.
         let none = (StatusCode::NOT_FOUND, "there is no such file\n").into_response();
         return with_headers("text/plain; charset=utf-8", CACHE_CONTROL, none);
     };
@@ -87,7 +87,7 @@ fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     let known = headers
         .get(header::IF_NONE_MATCH)
         .and_then(|known| known.to_str().ok());
-    // A proxy that compresses marks tags as weak.
+    // A proxy that compresses marks ETags as weak.
     let is_known = known.is_some_and(|known| {
         known
             .split(',')
@@ -115,7 +115,7 @@ fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     response
 }
 
-/// What changes whenever the content does.
+/// The ETag of a file, a hash of its content.
 fn tag(file: &PublishedFile) -> String {
     let mut hasher = DefaultHasher::new();
     file.content.hash(&mut hasher);
@@ -126,7 +126,7 @@ fn with_headers(media_type: &'static str, cache: &'static str, mut response: Res
     let headers: [(HeaderName, &'static str); 4] = [
         (header::CONTENT_TYPE, media_type),
         (header::CACHE_CONTROL, cache),
-        // Pages of others may read what is public.
+        // Pages of other sites may read public files.
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
@@ -138,7 +138,7 @@ fn with_headers(media_type: &'static str, cache: &'static str, mut response: Res
     response
 }
 
-/// The page for somebody who opens the address in a browser, or what there is.
+/// The page, or without one a list of the games.
 async fn contents(State(files): State<Snapshot>, headers: HeaderMap) -> Response {
     if files.borrow().contains_key(page::INDEX) {
         return of(&files, page::INDEX, &headers);
@@ -185,11 +185,11 @@ mod tests {
     }
 
     async fn serving(files: Files) -> SocketAddr {
-        serving_what_changes(files).await.0
+        serving_with_sender(files).await.0
     }
 
     /// The sender changes the files.
-    async fn serving_what_changes(files: Files) -> (SocketAddr, Arc<watch::Sender<Arc<Files>>>) {
+    async fn serving_with_sender(files: Files) -> (SocketAddr, Arc<watch::Sender<Arc<Files>>>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let (sender, snapshot) = watch::channel(Arc::new(files));
@@ -206,7 +206,7 @@ mod tests {
         (address, sender)
     }
 
-    /// No address says that its content stays: the round may be over, and its result be corrected.
+    /// Every file may change: a result may be corrected after the round is over.
     #[tokio::test]
     async fn a_corrected_result_is_served_at_the_address_of_the_wrong_one() {
         let paths = [
@@ -227,7 +227,7 @@ mod tests {
                 .map(|path| ((*path).into(), PublishedFile::new(result)));
             files.collect()
         };
-        let (address, sender) = serving_what_changes(files("1-0")).await;
+        let (address, sender) = serving_with_sender(files("1-0")).await;
         for path in paths {
             let first = ask(address, &format!("GET /{path} HTTP/1.1")).await;
             let line = |name: &str| {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn files_are_served_with_tags_and_may_only_be_read() {
+    async fn files_are_served_with_etags_and_read_only() {
         let content = "1. e4 e5 *\n".repeat(100);
         let file = PublishedFile::new(content.clone());
         let etag = tag(&file);
@@ -294,9 +294,9 @@ mod tests {
         }
     }
 
-    /// Who is told what changes does not keep others from reading.
+    /// Streams do not keep others from reading.
     #[tokio::test]
-    async fn a_stream_is_none_of_the_connections() {
+    async fn a_stream_does_not_count_as_a_connection() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let file = PublishedFile::new("{}");

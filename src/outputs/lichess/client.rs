@@ -1,4 +1,4 @@
-//! What Lichess is asked over HTTP.
+//! The client of Lichess's HTTP API.
 
 use core::fmt;
 use core::time::Duration;
@@ -13,67 +13,54 @@ use super::settings::Lichess;
 use super::task::LONGEST_PAUSE;
 use crate::outputs::shared::answers::{shortened, silence};
 
-/// Asks one server.
 pub(super) struct LichessClient {
     http: reqwest::Client,
     settings: Lichess,
 }
 
-/// What became of a game that was sent.
+/// Lichess's answer for one game of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pushed {
-    /// Lichess has read so many plies.
+    /// Lichess has read this number of plies.
     Moves(usize),
-    /// It does not take the game.
+    /// Lichess rejects the game, with this error.
     Refused(String),
 }
 
-/// Why something was not done.
 #[derive(Debug, Error)]
 pub(super) enum LichessFailure {
-    /// There is no token.
+    /// There is no token in the file or credential.
     #[error("{0}")]
     NoToken(String),
-    /// The token does not do.
+    /// The token is invalid or lacks the scope `study:write`.
     #[error("the token was rejected: create one with the scope study:write at {server}/account/oauth/token")]
-    Token {
-        /// Where.
-        server: String,
-    },
-    /// The account may not do that.
+    Token { server: String },
+    /// The token's account may not change the broadcast.
     #[error("the token's account has no permission: check that the broadcast belongs to it")]
     Forbidden,
-    /// Too many requests.
     #[error("too many requests: Lichess asks for a pause of {} s", pause.as_secs())]
-    TooMany {
-        /// Until then.
-        pause: Duration,
-    },
-    /// There is no such broadcast or round.
-    #[error("not found on Lichess: {what}")]
-    Missing {
-        /// What was asked for.
-        what: String,
-    },
-    /// Another answer.
+    TooMany { pause: Duration },
+    /// The broadcast or round does not exist.
+    #[error("not found on Lichess: {object}")]
+    Missing { object: String },
+    /// Any other failure status, or an answer that cannot be read.
     #[error("Lichess answered {status}: {text}")]
     Answer {
-        /// The status.
         status: StatusCode,
-        /// What it says.
+        /// The error in the answer, shortened.
         text: String,
     },
-    /// No answer.
+    /// No answer, with the reason.
     #[error("{0}")]
     Silent(String),
 }
 
 impl LichessFailure {
-    /// How long to wait, where that is known.
+    /// The pause before the next attempt; `None` if the failure implies none.
     pub(super) const fn pause(&self) -> Option<Duration> {
         match self {
             Self::TooMany { pause } => Some(*pause),
-            // A person has to do something.
+            // Nothing changes until a person acts.
             Self::NoToken(_) | Self::Token { .. } | Self::Forbidden => Some(LONGEST_PAUSE),
             _ => None,
         }
@@ -84,11 +71,11 @@ impl LichessFailure {
     }
 }
 
-/// Lichess works at a text for ten seconds at most.
+/// Timeout of a request. Lichess works on a push for ten seconds at most.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The name of systemd's credential.
+/// Name of the systemd credential.
 const CREDENTIAL: &str = "lichess-token";
-/// What the token must allow.
+/// Scope that the token must have.
 const SCOPE: &str = "study:write";
 
 impl LichessClient {
@@ -99,7 +86,7 @@ impl LichessClient {
             .timeout(PATIENCE)
             .build();
         Self {
-            // Where there are no certificates on this computer, the first request says so.
+            // If this computer has no certificates, the first request reports the error.
             http: http.unwrap_or_default(),
             settings,
         }
@@ -109,12 +96,11 @@ impl LichessClient {
         self.settings.server.trim_end_matches('/')
     }
 
-    /// The broadcast that is configured.
     pub(super) fn configured(&self) -> Option<&str> {
         self.settings.broadcast.as_deref()
     }
 
-    /// Whether the token does what is wanted of it.
+    /// Checks that the token has the scope `study:write`.
     pub(super) async fn check_token(&self) -> Result<(), LichessFailure> {
         let token = self.token()?;
         let request = self
@@ -130,7 +116,7 @@ impl LichessClient {
         allows.then_some(()).ok_or_else(|| self.wrong_token())
     }
 
-    /// The rounds of a broadcast: their names and ids.
+    /// Returns the names and ids of a broadcast's rounds.
     pub(super) async fn rounds(&self, tour: &str) -> Result<Vec<(String, String)>, LichessFailure> {
         let request = self.http.get(format!("{}/api/broadcast/{tour}", self.server()));
         let answer = self.request_json(request, &format!("broadcast {tour}")).await?;
@@ -140,7 +126,7 @@ impl LichessClient {
         Ok(rounds.into_iter().flatten().filter_map(named).collect())
     }
 
-    /// Creates a broadcast of that name, and returns its id.
+    /// Creates a broadcast and returns its id. The name is cut at 80 characters.
     pub(super) async fn new_tour(&self, name: &str) -> Result<String, LichessFailure> {
         let name: String = name.chars().take(80).collect();
         let request = self.http.post(format!("{}/broadcast/new", self.server()));
@@ -150,7 +136,7 @@ impl LichessClient {
         id(&answer, "tour")
     }
 
-    /// Creates a round that gets its games from us, and returns its id.
+    /// Creates a round that takes its games by push, and returns its id.
     pub(super) async fn new_round(&self, tour: &str, name: &str) -> Result<String, LichessFailure> {
         let request = self.http.post(format!("{}/broadcast/{tour}/new", self.server()));
         let answer = self
@@ -159,7 +145,7 @@ impl LichessClient {
         id(&answer, "round")
     }
 
-    /// Sends the games of a round, and returns what became of each.
+    /// Sends the games of a round. Returns the result of each.
     pub(super) async fn push(&self, round: &str, pgn: &str) -> Result<Vec<Pushed>, LichessFailure> {
         let url = format!("{}/api/broadcast/round/{round}/push", self.server());
         let request = self
@@ -180,7 +166,7 @@ impl LichessClient {
         Ok(pushed.collect())
     }
 
-    async fn request_json(&self, request: RequestBuilder, what: &str) -> Result<Value, LichessFailure> {
+    async fn request_json(&self, request: RequestBuilder, object: &str) -> Result<Value, LichessFailure> {
         let request = request
             .bearer_auth(self.token()?)
             .header("accept", "application/json");
@@ -194,7 +180,7 @@ impl LichessClient {
             }
             Err(LichessFailure::Answer { status, .. }) if status == StatusCode::NOT_FOUND => {
                 Err(LichessFailure::Missing {
-                    what: what.to_owned(),
+                    object: object.to_owned(),
                 })
             }
             Err(failure) => Err(failure),
@@ -206,7 +192,7 @@ impl LichessClient {
         LichessFailure::Token { server }
     }
 
-    /// It is read each time: a new one needs no restart.
+    /// Reads the token anew for each request, so a new token needs no restart.
     fn token(&self) -> Result<String, LichessFailure> {
         let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
         let file = self
@@ -233,7 +219,7 @@ impl LichessClient {
     }
 }
 
-/// Without the token.
+/// Omits the token.
 impl fmt::Debug for LichessClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")

@@ -1,4 +1,4 @@
-//! Lichess: the rounds of the broadcast, sent to a broadcast there.
+//! Lichess: sends the rounds of the event to a Lichess broadcast.
 
 #[cfg(target_os = "linux")]
 mod client;

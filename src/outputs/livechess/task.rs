@@ -1,7 +1,7 @@
-//! Serves the boards as programs know them from LiveChess, over HTTP and WebSockets.
+//! Serves the local interface of LiveChess over HTTP and WebSockets.
 //!
-//! One task follows what happens, and has all that is [said and answered](super::projection). Each connection has
-//! a task of its own: one that does not read what it is told is hung up on, and holds up nobody.
+//! One task owns the [state](super::projection), takes in events and answers requests. Each connection has a task of
+//! its own; a client that reads too slowly is disconnected and does not delay the others.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -19,19 +19,18 @@ use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::shared::to_hall::Request;
 use crate::system_time::wall_time;
 
-/// What a connection wants.
 #[derive(Debug)]
 pub(super) enum ClientRequest {
-    /// Something is looked up.
+    /// A lookup, with the channel for its answer.
     Look(Lookup, oneshot::Sender<Option<Value>>),
-    /// A client has connected, and is told what happens.
+    /// A client has connected; frames for it go to the channel.
     Open(Session, mpsc::Sender<String>),
-    /// It says something.
+    /// A message of a client.
     Call(Session, String),
     Close(Session),
 }
 
-/// What can be looked up without a connection that stays.
+/// An object that can be looked up without a WebSocket.
 #[derive(Debug)]
 pub(super) enum Lookup {
     Boards,
@@ -41,11 +40,11 @@ pub(super) enum Lookup {
     Game(String),
 }
 
-/// So many requests wait; then connections do.
-const ASKS: usize = 64;
-/// So much may wait for a client: what all its boards show at once, and then some.
+/// Capacity of the queue of requests. If it is full, connections wait.
+const MAX_REQUESTS: usize = 64;
+/// Capacity of the queue of frames to a client: more than all its boards send at once.
 pub(super) const WAITING: usize = 1024;
-/// The daemon answers within this time: the answer waits for the disk for up to 3 s.
+/// Maximum time to wait for the daemon's answer to a command. The answer itself waits up to 3 s for the disk.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Output for Settings {
@@ -70,21 +69,20 @@ fn start(
             settings.listen
         );
     }
-    let (asks, asked) = mpsc::channel(ASKS);
+    let (request_sender, client_requests) = mpsc::channel(MAX_REQUESTS);
     let host = LiveChessTask {
         livechess: LiveChess::new(facts, settings.setup),
         clients: BTreeMap::new(),
         requests,
     };
-    // They work as long as the program runs, and there is nothing to finish.
-    tokio::spawn(host.work(inputs, asked));
-    tokio::spawn(door::serve(settings, asks));
+    // Shutdown does not wait for these tasks: they have nothing to finish.
+    tokio::spawn(host.work(inputs, client_requests));
+    tokio::spawn(door::serve(settings, request_sender));
 }
 
-/// Has all that is said and answered.
+/// Owns the state of the interface and answers requests.
 struct LiveChessTask {
     livechess: LiveChess,
-    /// Where clients are told what happens.
     clients: BTreeMap<Session, mpsc::Sender<String>>,
     requests: mpsc::Sender<Request>,
 }
@@ -93,26 +91,26 @@ impl LiveChessTask {
     async fn work(
         mut self,
         mut inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
-        mut asked: mpsc::Receiver<ClientRequest>,
+        mut client_requests: mpsc::Receiver<ClientRequest>,
     ) {
         loop {
             tokio::select! {
                 biased;
                 input = inputs.recv() => {
                     let Some((now, input)) = input else { return };
-                    self.hear(now, &input);
-                    // What is on its way belongs to the same move.
+                    self.take_in(now, &input);
+                    // Waiting input belongs to the same move, so one frame can show all of it.
                     while let Ok((now, input)) = inputs.try_recv() {
-                        self.hear(now, &input);
+                        self.take_in(now, &input);
                     }
                 }
-                Some(ask) = asked.recv() => self.answer(ask).await,
+                Some(request) = client_requests.recv() => self.answer(request).await,
             }
             self.send();
         }
     }
 
-    fn hear(&mut self, now: Timestamp, input: &FeedInput) {
+    fn take_in(&mut self, now: Timestamp, input: &FeedInput) {
         let livechess = &mut self.livechess;
         match input {
             FeedInput::Events(events) => events.iter().for_each(|event| livechess.take(now, event)),
@@ -121,7 +119,7 @@ impl LiveChessTask {
             FeedInput::Past(board, events) => livechess.resume(now, board, events),
             FeedInput::Pairings(Some(tournament)) => livechess.pair(Arc::clone(tournament)),
             FeedInput::Facts(facts) => livechess.rename(facts.clone()),
-            // Nothing is held.
+            // This interface has no delay and ignores the round, so the rest does not change it.
             FeedInput::Serial(..)
             | FeedInput::Pairings(None)
             | FeedInput::Round(_)
@@ -133,10 +131,10 @@ impl LiveChessTask {
         }
     }
 
-    async fn answer(&mut self, ask: ClientRequest) {
-        match ask {
+    async fn answer(&mut self, request: ClientRequest) {
+        match request {
             ClientRequest::Look(look, answer) => {
-                // Who asked may be gone.
+                // The connection may be gone.
                 let _ = answer.send(self.look(&look));
             }
             ClientRequest::Open(session, frames) => {
@@ -144,11 +142,11 @@ impl LiveChessTask {
                 self.clients.insert(session, frames);
             }
             ClientRequest::Call(session, text) if self.clients.contains_key(&session) => {
-                if let Some(asked) = self.livechess.hear(wall_time(), session, &text) {
-                    self.set_up(*asked).await;
+                if let Some(call) = self.livechess.handle_message(wall_time(), session, &text) {
+                    self.set_up(*call).await;
                 }
             }
-            // It was hung up on.
+            // A client that was disconnected.
             ClientRequest::Call(..) => {}
             ClientRequest::Close(session) => self.hang_up(session),
         }
@@ -164,12 +162,13 @@ impl LiveChessTask {
         }
     }
 
-    /// Has the desk carry out a command. Nothing else is done meanwhile, so that the answer comes before what follows.
-    async fn set_up(&mut self, asked: CallCommand) {
+    /// Sends a command to the event loop. This task does nothing else meanwhile, so the client gets the answer before
+    /// any changes that follow from the command.
+    async fn set_up(&mut self, call: CallCommand) {
         let (sender, answer) = oneshot::channel();
         let request = Request {
-            board: asked.board.clone(),
-            command: asked.command.clone(),
+            board: call.board.clone(),
+            command: call.command.clone(),
             answer: sender,
         };
         let requests = self.requests.clone();
@@ -179,7 +178,7 @@ impl LiveChessTask {
         };
         let answer = tokio::time::timeout(PATIENCE, carried_out).await;
         self.livechess
-            .answered(wall_time(), asked, answer.ok().flatten().and_then(Result::ok));
+            .answered(wall_time(), call, answer.ok().flatten().and_then(Result::ok));
     }
 
     fn send(&mut self) {

@@ -1,4 +1,4 @@
-//! The game in single words, each on a topic of its own as plain text: for displays, lamps and people without a program.
+//! The game as single values, each on its own topic as plain text: for displays, lamps and people without a program.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use super::message::Message;
 use super::topics::BriefTopics;
 use crate::outputs::shared::numbering::Numbering;
 
-/// Publishes each word when it changes. A word that there is not is an empty message, which takes it off the broker.
+/// Publishes each value when it changes. A missing value is an empty message, which clears the retained one.
 #[derive(Debug)]
 pub(crate) struct Brief {
-    topics: [Arc<str>; WORDS],
-    published: Option<[String; WORDS]>,
+    topics: [Arc<str>; VALUES],
+    published: Option<[String; VALUES]>,
 }
 
-/// Last move, turn, result, White, Black.
-const WORDS: usize = 5;
+/// Number of values: last move, turn, result, White, Black.
+const VALUES: usize = 5;
 
 impl Brief {
     pub(crate) fn new(topics: &BriefTopics) -> Self {
@@ -32,25 +32,25 @@ impl Brief {
         self.topics.iter()
     }
 
-    /// The words that are others than before. `next`: who plays the next game, where that was announced.
+    /// The values that have changed. `next` is the players of the next game, if announced.
     pub(crate) fn messages(&mut self, game: Option<&GameRecord>, next: Option<&Players>) -> Vec<Message> {
-        let words = words(game, next);
+        let values = values(game, next);
         let before = self.published.as_ref();
-        let is_new = |nth: usize| before.is_none_or(|before| before[nth] != words[nth]);
-        let new = (0..WORDS).filter(|nth| is_new(*nth));
-        let messages = new.map(|nth| Message::text(&self.topics[nth], words[nth].clone()));
+        let is_new = |nth: usize| before.is_none_or(|before| before[nth] != values[nth]);
+        let new = (0..VALUES).filter(|nth| is_new(*nth));
+        let messages = new.map(|nth| Message::text(&self.topics[nth], values[nth].clone()));
         let messages = messages.collect();
-        self.published = Some(words);
+        self.published = Some(values);
         messages
     }
 
-    /// All of it is to be published anew when there is something.
+    /// Forgets the values after their topics were cleared: all count as empty.
     pub(crate) fn forget(&mut self) {
         self.published = Some(Default::default());
     }
 }
 
-fn words(game: Option<&GameRecord>, next: Option<&Players>) -> [String; WORDS] {
+fn values(game: Option<&GameRecord>, next: Option<&Players>) -> [String; VALUES] {
     // A result beside the names of the next game would be taken for theirs.
     let game = game.filter(|game| game.ended.is_none() || next.is_none());
     let players = next.or_else(|| game.and_then(|game| game.players.as_ref()));

@@ -1,5 +1,5 @@
-//! rumqttc's clients for MQTT 5 and 3.1.1 behind one face: brokers that lack 5 get all topics too, but nothing of what 5
-//! has beside a message: no types of contents, no user properties, no topics for answers.
+//! Wraps rumqttc's clients for MQTT 5 and 3.1.1 in one interface. Brokers with only 3.1.1 get all topics too, but
+//! without content types, user properties and response topics.
 
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5 as five;
@@ -14,51 +14,51 @@ use super::settings::MqttConfig;
 use super::topics::Prefix;
 use super::url::without_brackets;
 
-/// Which MQTT is spoken.
+/// Version of MQTT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// 5.
+    /// MQTT 5.
     Five,
-    /// 3.1.1.
+    /// MQTT 3.1.1.
     Four,
 }
 
-/// Takes what is to be sent.
+/// Handle for sending messages.
 #[derive(Debug)]
 pub(super) enum MqttClient {
     Five(v5::AsyncClient),
     Four(four::AsyncClient),
 }
 
-/// Makes a connection, and keeps it.
+/// Event loop that makes and keeps the connection.
 pub(super) enum Loop {
     Five(Box<v5::EventLoop>),
     Four(Box<four::EventLoop>),
 }
 
-/// What happens on a connection.
+/// An event of a connection.
 #[derive(Debug)]
 pub(super) enum Happened {
     Accepted(Limits),
-    /// The next message that was taken is sent under this packet id.
+    /// rumqttc has given the next message from its queue this packet id.
     Numbered(u16),
     Acknowledged(u16),
-    /// The broker refuses a message, and says why.
+    /// The broker rejects a message, with the reason.
     Refused(u16, String),
     Commanded(Box<Received>),
-    /// The broker does not let kiebitz have commands, and says why.
+    /// The broker rejects the subscription to commands, with the reason.
     Unheard(String),
     Disconnected,
 }
 
-/// The most bytes of a packet: a whole game as JSON has some 100 kB, and nothing is larger.
+/// Maximum packet size in bytes. The largest payload is a whole game as JSON, about 100 kB.
 const MAX_PACKET_BYTES: u32 = 1 << 20;
-/// How long connecting may take, in seconds.
+/// Maximum time for connecting, in seconds.
 const CONNECT_TIMEOUT_S: u64 = 5;
-/// The payload is text.
+/// Payload format indicator of MQTT 5 for UTF-8 text.
 const UTF_8: u8 = 1;
 
-/// A client, and what works for it. `room` is for messages that wait to be sent.
+/// Returns a client and its event loop. `room` is the capacity of the queue of outgoing messages.
 pub(super) fn of(dialect: Dialect, config: &MqttConfig, will: &Message, room: usize) -> (MqttClient, Loop) {
     match dialect {
         Dialect::Five => {
@@ -77,7 +77,7 @@ pub(super) fn of(dialect: Dialect, config: &MqttConfig, will: &Message, room: us
 }
 
 impl MqttClient {
-    /// Whether it takes a message; if not, the connection is lost, or about to be.
+    /// Queues a message. Returns false if the connection is lost or about to be.
     pub(super) fn publish(&self, message: &Message) -> bool {
         let (topic, payload, retain) = (&*message.topic, message.payload.clone(), message.is_retained());
         match self {
@@ -93,7 +93,8 @@ impl MqttClient {
         }
     }
 
-    /// Asks the broker for these topics. What it cannot be asked for now is lost with the connection.
+    /// Subscribes to topics. If the queue is full, the connection is about to be lost, and the next one subscribes
+    /// again.
     pub(super) fn listen(&self, topics: Vec<String>) {
         match self {
             Self::Five(client) => drop(client.try_subscribe_many(inlet::filters(topics))),
@@ -104,7 +105,7 @@ impl MqttClient {
         }
     }
 
-    /// Sends DISCONNECT. A client that does not take it has lost the connection and reports that.
+    /// Sends DISCONNECT. If that fails, the connection is lost, which the event loop reports.
     pub(super) fn disconnect(&self) {
         match self {
             Self::Five(client) => drop(client.try_disconnect()),
@@ -114,7 +115,7 @@ impl MqttClient {
 }
 
 impl Loop {
-    /// Sets what lets kiebitz in.
+    /// Sets user, password and TLS.
     pub(super) fn unlock(&mut self, login: Option<(String, String)>, tls: Option<rustls::ClientConfig>) {
         let transport = tls.map(|tls| Transport::tls_with_config(tls.into()));
         match self {
@@ -137,7 +138,7 @@ impl Loop {
         }
     }
 
-    /// What happens next that matters. `stands`: the broker has accepted the connection.
+    /// Waits for the next relevant event. `stands` tells whether the broker has accepted the connection.
     pub(super) async fn next(&mut self, config: &MqttConfig, stands: bool) -> Result<Happened, LostReason> {
         loop {
             let happened = match self {
@@ -160,8 +161,8 @@ impl Loop {
         }
     }
 
-    /// What had happened before the connection was lost: a broker that refuses a message may hang up in the same moment, and
-    /// then the loss is told first.
+    /// Drains the events before the loss of the connection. A broker that rejects a message may close the connection
+    /// immediately, and rumqttc then reports the loss first.
     pub(super) fn before_loss(&mut self, config: &MqttConfig) -> Vec<Happened> {
         let prefix = &config.prefix;
         match self {
@@ -241,14 +242,14 @@ fn properties(message: &Message) -> five::PublishProperties {
     }
 }
 
-/// An event that is published before the journal has it says so in this user property.
+/// The user property of an event that is published before the journal has it.
 fn not_kept() -> Vec<(String, String)> {
     vec![("kept".to_owned(), "false".to_owned())]
 }
 
-/// What rumqttc is told as the host. It adds colon and port to it to get there; what a certificate has to be for is the
-/// host alone, and there an IPv6 address has no brackets. It is found without them, too: the port is what follows the
-/// last colon.
+/// The host name for rumqttc, which connects to the name with `:port` appended, but checks certificates against the
+/// name alone. So for an encrypted connection an IPv6 address has no brackets. It is reachable without them too,
+/// because rumqttc takes the text after the last colon as the port.
 fn host(config: &MqttConfig) -> &str {
     match config.is_encrypted() {
         true => without_brackets(&config.host),
@@ -265,7 +266,7 @@ fn options(config: &MqttConfig, will: &Message) -> v5::MqttOptions {
     let mut properties = five::ConnectProperties::new();
     properties.max_packet_size = Some(MAX_PACKET_BYTES);
     options.set_connect_properties(properties);
-    // Moves are small and must not wait for company.
+    // Send each move at once, without Nagle's algorithm.
     let mut network = options.network_options();
     network.set_tcp_nodelay(true);
     options.set_network_options(network);

@@ -1,8 +1,8 @@
 //! One connection to the broker, from CONNECT to its end.
 //!
-//! rumqttc can reconnect by itself, but what it then keeps and sends again it decides by itself too: acknowledged or
-//! not, its queue is cleared when the broker has no session, and mixed with new messages when it has one. So every
-//! connection gets a client of its own, and the queue alone knows what has arrived.
+//! rumqttc can reconnect on its own, but then decides on its own which messages to send again: its queue is cleared if
+//! the broker has no session, and mixed with new messages if it has one. So every connection gets a new client, and
+//! only the outbox knows what the broker has acknowledged.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -17,53 +17,49 @@ use super::message::Message;
 use super::queue::Ticket;
 use super::settings::MqttConfig;
 
-/// A connection that is being made, or stands.
+/// A connection that is being made or stands.
 #[derive(Debug)]
 pub(crate) struct BrokerLink {
     client: MqttClient,
     events: mpsc::Receiver<Result<Happened, LostReason>>,
-    /// Polls rumqttc in a task of its own: its `poll` may lose a message when it is dropped half way.
+    /// Polls rumqttc in a separate task, because its `poll` is not cancel safe: it may lose a message.
     poller: JoinHandle<()>,
-    /// Handed to rumqttc and not yet given a packet id; it keeps the order.
+    /// Messages handed to rumqttc without a packet id yet. rumqttc keeps their order.
     unnumbered: VecDeque<Ticket>,
-    /// By packet id.
+    /// Messages with a packet id that are not acknowledged.
     under_way: HashMap<u16, Ticket>,
-    /// What the broker is asked for.
+    /// Topics to subscribe to.
     topics: Vec<String>,
 }
 
-/// What happens on a connection.
 #[derive(Debug)]
 pub(crate) enum LinkEvent {
-    /// The broker accepted the connection.
     Connected(Limits),
-    /// The broker has a message.
     Acknowledged(Ticket),
-    /// The broker refuses a message.
+    /// The broker rejects a message, with the reason.
     Refused(Ticket, String),
-    /// Somebody sent a command.
     Commanded(Box<Received>),
-    /// The broker does not let kiebitz have commands.
+    /// The broker rejects the subscription to commands, with the reason.
     Unheard(String),
-    /// DISCONNECT is sent: an orderly end.
+    /// DISCONNECT was sent: an orderly end.
     Closed,
-    /// The connection could not be made, or is lost.
+    /// The connection failed or was lost.
     Lost(LostReason),
 }
 
-/// What the broker allows.
+/// Limits set by the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// The most messages that may be unacknowledged.
+    /// Maximum number of unacknowledged messages.
     pub(crate) window: usize,
-    /// The most bytes that a packet may have.
+    /// Maximum packet size in bytes.
     pub(crate) packet_bytes: usize,
 }
 
-/// The most messages that are sent ahead of their acknowledgements.
+/// Maximum number of messages sent ahead of their acknowledgements.
 pub(crate) const MAX_WINDOW: u16 = 64;
 impl BrokerLink {
-    /// Begins to connect; `will` is what the broker publishes when the connection is lost.
+    /// Starts to connect. The broker publishes `will` if the connection is lost.
     pub(crate) fn open(dialect: Dialect, config: &MqttConfig, will: &Message) -> Self {
         let room = usize::from(MAX_WINDOW) + 2;
         let (client, events_of) = client::of(dialect, config, will, room);
@@ -79,7 +75,7 @@ impl BrokerLink {
         }
     }
 
-    /// Sends a message. Returns false when the client does not take it: the connection is lost, or about to be.
+    /// Sends a message. Returns false if the connection is lost or about to be.
     #[must_use]
     pub(crate) fn publish(&mut self, ticket: Ticket, message: &Message) -> bool {
         let taken = self.client.publish(message);
@@ -89,17 +85,17 @@ impl BrokerLink {
         taken
     }
 
-    /// Asks the broker for what people and hubs send.
+    /// Subscribes to commands and to requests of hubs.
     pub(crate) fn listen(&self) {
         self.client.listen(self.topics.clone());
     }
 
-    /// Sends DISCONNECT, which keeps the broker from publishing the last will.
+    /// Sends DISCONNECT, so that the broker does not publish the last will.
     pub(crate) fn disconnect(&self) {
         self.client.disconnect();
     }
 
-    /// What happens next. May be dropped and called again.
+    /// Waits for the next event. Cancel safe.
     pub(crate) async fn event(&mut self) -> LinkEvent {
         loop {
             let event = match self.events.recv().await {
@@ -157,7 +153,7 @@ async fn poll(mut events_of: Loop, config: MqttConfig, events: mpsc::Sender<Resu
     match credentials(&config).await {
         Ok((login, tls)) => events_of.unlock(login, tls),
         Err(reason) => {
-            // Nobody waits for it when the link is dropped.
+            // Sending fails only if the link was dropped.
             let _ = events.send(Err(reason)).await;
             return;
         }
@@ -180,10 +176,10 @@ async fn poll(mut events_of: Loop, config: MqttConfig, events: mpsc::Sender<Resu
     }
 }
 
-/// What lets kiebitz in: password and certificates, from their files.
+/// Reads the password and the certificates from their files.
 pub(crate) async fn credentials(config: &MqttConfig) -> Result<Credentials, LostReason> {
     let (login, tls) = (config.login.clone(), config.tls.clone());
-    // A disk may be slow.
+    // Reading may block on a slow disk.
     let read = tokio::task::spawn_blocking(move || {
         let login = login.map(|login| login.read()).transpose()?;
         let tls = tls.map(|tls| tls.client_config()).transpose()?;

@@ -1,4 +1,4 @@
-//! Why there is no connection to the broker, in words for whoever has to mend it.
+//! Reasons why there is no connection to the broker, as messages for its administrator.
 
 use std::io;
 
@@ -11,22 +11,22 @@ use super::login::LoginError;
 use super::settings::MqttConfig;
 use super::tls::{TlsError, TlsRefusal};
 
-/// Why there is no connection.
+/// Why a connection failed or was lost.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LostReason {
-    /// Another client came with this one's id; reconnecting at once would throw that one out.
+    /// Another client connected with the same id. Reconnecting at once would disconnect that one in turn.
     #[error(
         "another program uses the client id {client_id}: check whether a second kiebitz has the same prefix and \
          the same name"
     )]
     TakenOver { client_id: String },
-    /// The connection was closed without a word, again and again, as soon as it stood: MQTT 3.1.1 has no word for it.
+    /// The broker closed several connections in a row without a reason, soon after it accepted them. MQTT 3.1.1 cannot
+    /// report a takeover.
     #[error(
         "the broker closes every connection at once: probably another program uses the client id {client_id}; \
          check whether a second kiebitz has the same prefix and the same name"
     )]
     ProbablyTakenOver { client_id: String },
-    /// The password cannot be had.
     #[error(transparent)]
     Login(#[from] LoginError),
     #[error("the broker rejects the user {user:?} or the password")]
@@ -35,17 +35,16 @@ pub(crate) enum LostReason {
     LoginMissing,
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// Before it accepted it.
+    /// The broker closed the connection before it accepted it.
     #[error("the broker closes the connection during the handshake{}", hint(*.encrypted))]
     ClosedEarly { encrypted: bool },
-    /// After it had accepted it.
+    /// The broker closed the connection after it had accepted it.
     #[error("the broker has closed the connection without giving a reason")]
     Closed,
     #[error("the broker does not answer")]
     NoAnswer,
     #[error("the server at this address speaks neither MQTT 5 nor 3.1.1")]
     NoMqtt5,
-    /// As the system says it.
     #[error("{0}")]
     Unreachable(io::Error),
     #[error("{0}")]
@@ -56,7 +55,7 @@ pub(crate) enum LostReason {
     Stopped,
 }
 
-/// Why a broker may hang up.
+/// A possible reason why a broker closes the connection during the handshake.
 fn hint(encrypted: bool) -> &'static str {
     if encrypted {
         "; it may require a client certificate"
@@ -66,7 +65,7 @@ fn hint(encrypted: bool) -> &'static str {
 }
 
 impl LostReason {
-    /// What an error means for a connection that stands, or is being made.
+    /// Translates an error of rumqttc. `stands` tells whether the broker had accepted the connection.
     pub(crate) fn of(error: ConnectionError, config: &MqttConfig, stands: bool) -> Self {
         if let (Some(tls), Some(error)) = (&config.tls, tls_error(&error)) {
             return TlsError::Refused(tls.refusal(error, &config.host)).into();
@@ -86,7 +85,7 @@ impl LostReason {
                 },
                 None => Self::LoginMissing,
             },
-            // The other side speaks, or is silent, where TLS should begin.
+            // The server sent plain data or closed the connection during the TLS handshake.
             ConnectionError::Tls(ClientTlsError::Io(error)) if closed(&error) => {
                 TlsError::Refused(TlsRefusal::NotTls).into()
             }
@@ -110,10 +109,10 @@ impl LostReason {
         }
     }
 
-    /// The same for a connection by MQTT 3.1.1.
+    /// Translates an error of rumqttc's client for MQTT 3.1.1.
     pub(crate) fn of_old(error: four::ConnectionError, config: &MqttConfig, stands: bool) -> Self {
         use four::{ConnectReturnCode as Code, ConnectionError as Error, StateError as State};
-        // What both have in common is judged in one place.
+        // Errors that both versions have are translated by `of`.
         let error = match error {
             Error::Tls(error) => ConnectionError::Tls(error),
             Error::Io(error) | Error::MqttState(State::Io(error)) => ConnectionError::Io(error),
@@ -139,12 +138,12 @@ impl LostReason {
         Self::of(error, config, stands)
     }
 
-    /// Whether the broker may be one that lacks MQTT 5: it says so, or hangs up on it.
+    /// Whether the broker may lack MQTT 5: it says so, or closes the connection during the handshake.
     pub(crate) fn may_lack_mqtt5(&self) -> bool {
         matches!(self, Self::NoMqtt5 | Self::ClosedEarly { .. })
     }
 
-    /// Whether it stays like this until people do something.
+    /// Whether the reason persists until a person acts.
     pub(crate) fn needs_people(&self) -> bool {
         match self {
             Self::TakenOver { .. }
@@ -165,13 +164,13 @@ impl LostReason {
         }
     }
 
-    /// Whether somebody else has the connection now.
+    /// Whether another client has taken over the client id.
     pub(crate) fn is_taken_over(&self) -> bool {
         matches!(self, Self::TakenOver { .. } | Self::ProbablyTakenOver { .. })
     }
 }
 
-/// The error of TLS in an error, wherever it is: alerts come while packets are read.
+/// The TLS error inside an error; an alert arrives as an I/O error while packets are read.
 fn tls_error(error: &ConnectionError) -> Option<&rustls::Error> {
     match error {
         ConnectionError::Tls(ClientTlsError::TLS(error)) => Some(error),
@@ -190,7 +189,7 @@ fn io_error(error: &ConnectionError) -> Option<&io::Error> {
     }
 }
 
-/// Whether the other side has hung up.
+/// Whether the server has closed the connection.
 fn is_closed(error: &ConnectionError) -> bool {
     matches!(error, ConnectionError::MqttState(StateError::ConnectionAborted))
         || io_error(error).is_some_and(closed)

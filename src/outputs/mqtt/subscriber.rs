@@ -1,4 +1,4 @@
-//! Listens to a broker and sends it single messages: for what is not published as the daemon publishes.
+//! A connection for receiving and sending single messages, without the daemon's outbox.
 
 use core::time::Duration;
 
@@ -19,95 +19,90 @@ use super::settings::MqttConfig;
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     heard: mpsc::Receiver<Heard>,
-    asks: mpsc::Sender<OutgoingMessage>,
+    outgoing: mpsc::Sender<OutgoingMessage>,
 }
 
-/// A message to be sent.
 #[derive(Debug)]
 struct OutgoingMessage {
     topic: String,
     text: String,
-    /// `None`: it may come at any time.
+    /// Time after which the message is dropped; `None` for no limit.
     expires: Option<Instant>,
 }
 
-/// What happens on it.
 #[derive(Debug)]
 pub(crate) enum Heard {
-    /// It stands, and what is retained comes next. Something may have been missed.
+    /// The connection stands; retained messages come next. Messages may have been missed.
     Connected,
-    /// It is lost, and made again.
+    /// The connection failed or was lost, and will be made again.
     Lost(LostReason),
-    /// A message.
     Message {
-        /// Its topic.
         topic: String,
-        /// Its content.
         payload: Bytes,
-        /// The broker had it already, perhaps for long.
+        /// The broker had retained the message, perhaps for long.
         retained: bool,
     },
 }
 
-/// So many messages wait to be read; the broker waits as well then.
+/// Capacity of the queue of received messages. If it is full, the broker waits.
 const ROOM: usize = 1024;
-/// So many wait to be sent. More are dropped, and asked for again.
-const ASKS: usize = 1024;
+/// Capacity of the queue of outgoing messages. Further ones are dropped.
+const MAX_OUTGOING: usize = 1024;
 const MAX_PACKET_BYTES: u32 = 4 << 20;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 impl Subscriber {
-    /// Begins to listen to these topics, in a task that ends with this. `name` tells it from others of this program.
-    /// Needs a tokio runtime around it.
+    /// Subscribes to `topics`, in a task that ends when the subscriber is dropped. `name` is part of the client id and
+    /// must be unique in this process. Must be called within a tokio runtime.
     pub(crate) fn start(config: MqttConfig, name: &str, topics: Vec<String>) -> Self {
         let (sender, heard) = mpsc::channel(ROOM);
-        let (asks, asked) = mpsc::channel(ASKS);
+        let (outgoing, to_send) = mpsc::channel(MAX_OUTGOING);
         let id = client_id::of(&config.prefix, name, ClientRole::Process(std::process::id()));
-        tokio::spawn(listen(config, id, topics, sender, asked));
-        Self { heard, asks }
+        tokio::spawn(listen(config, id, topics, sender, to_send));
+        Self { heard, outgoing }
     }
 
-    /// What happens next. May be dropped and called again.
+    /// Waits for the next event. Cancel safe.
     pub(crate) async fn next(&mut self) -> Heard {
         match self.heard.recv().await {
             Some(heard) => heard,
-            // The task ends with this alone.
+            // The task ends only when the subscriber is dropped.
             None => core::future::pending().await,
         }
     }
 
-    /// Sends a message. One for which there is no room is dropped.
+    /// Sends a message. Drops it if the queue is full; the caller must expect losses.
     pub(crate) fn ask(&self, topic: String, text: String) {
-        let _ = self.asks.try_send(OutgoingMessage {
+        let _ = self.outgoing.try_send(OutgoingMessage {
             topic,
             text,
             expires: None,
         });
     }
 
-    /// The same with a message that is worth nothing after that time: it is not sent any more then, nor handed on by a
-    /// broker that speaks MQTT 5. Returns whether there was room for it.
+    /// Sends a message that expires after `within`. It is not sent later, nor forwarded later by a broker that supports
+    /// MQTT 5. Returns false if the queue is full.
     pub(crate) fn ask_within(&self, topic: String, text: String, within: Duration) -> bool {
         let expires = Some(Instant::now() + within);
-        self.asks
+        self.outgoing
             .try_send(OutgoingMessage { topic, text, expires })
             .is_ok()
     }
 }
 
-/// Connects again and again, until nobody listens.
+/// Connects again and again, until the subscriber is dropped.
 async fn listen(
     config: MqttConfig,
     id: String,
     topics: Vec<String>,
     heard: mpsc::Sender<Heard>,
-    mut asked: mpsc::Receiver<OutgoingMessage>,
+    mut to_send: mpsc::Receiver<OutgoingMessage>,
 ) {
     let mut pause = FIRST_PAUSE;
     while !heard.is_closed() {
-        let (stood, reason) = connection(&config, &id, &topics, &heard, &mut asked).await;
+        let (stood, reason) = connection(&config, &id, &topics, &heard, &mut to_send).await;
         pause = if stood {
             FIRST_PAUSE
         } else {
@@ -122,13 +117,13 @@ async fn listen(
     }
 }
 
-/// One connection to its end: whether it stood, and why it ended; no reason: nobody listens any more.
+/// Runs one connection to its end. Returns whether it stood, and why it ended; `None` if the subscriber was dropped.
 async fn connection(
     config: &MqttConfig,
     id: &str,
     topics: &[String],
     heard: &mpsc::Sender<Heard>,
-    asked: &mut mpsc::Receiver<OutgoingMessage>,
+    to_send: &mut mpsc::Receiver<OutgoingMessage>,
 ) -> (bool, Option<LostReason>) {
     let (login, tls) = match link::credentials(config).await {
         Ok(credentials) => credentials,
@@ -150,12 +145,12 @@ async fn connection(
     loop {
         let event = tokio::select! {
             event = events.poll() => event,
-            Some(ask) = asked.recv(), if stands => {
+            Some(ask) = to_send.recv(), if stands => {
                 send(&client, ask);
                 continue;
             }
         };
-        let said = match event {
+        let incoming = match event {
             Ok(Event::Incoming(Packet::ConnAck(_))) => {
                 stands = true;
                 let filters = topics
@@ -174,20 +169,20 @@ async fn connection(
             Ok(_) => continue,
             Err(error) => return (stands, Some(LostReason::of(error, config, stands))),
         };
-        if heard.send(said).await.is_err() {
+        if heard.send(incoming).await.is_err() {
             return (stands, None);
         }
     }
 }
 
-/// Sends a message. What does not get away is asked for again.
+/// Sends a message. Failures are ignored, as the connection is then about to be lost.
 fn send(client: &AsyncClient, ask: OutgoingMessage) {
     let OutgoingMessage { topic, text, expires } = ask;
     let Some(expires) = expires else {
         let _ = client.try_publish(topic, QoS::AtLeastOnce, false, text);
         return;
     };
-    // Brokers count whole seconds. One more is better than none.
+    // MQTT counts whole seconds; round up.
     let left = expires.saturating_duration_since(Instant::now());
     if let Ok(seconds @ 1..) = u32::try_from(left.as_millis().div_ceil(1000)) {
         let properties = PublishProperties {

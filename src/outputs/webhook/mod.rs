@@ -1,4 +1,4 @@
-//! Webhooks: addresses of others that are told what happens, each round as PGN, or the events.
+//! Webhooks: HTTP addresses that receive each round as PGN, or the events as JSON.
 
 #[cfg(target_os = "linux")]
 mod events;

@@ -1,8 +1,8 @@
 //! The whole event for people outside the hall: every round with all its games, as PGN and as the JSON tree that relays
 //! and viewers poll.
 //!
-//! It is a projection of the events of all boards and of the event's pairings, the same in the daemon, in the hub and in a
-//! replay. Nothing gets in before its time is [due](crate::outputs::shared::delayed).
+//! The files depend only on the events of all boards and the event's pairings, and are the same in the daemon, the hub
+//! and a replay. No event enters before it is [due](crate::outputs::shared::delayed).
 
 mod contents;
 pub(in crate::outputs) mod game;
@@ -31,73 +31,73 @@ use crate::tournament::{Round, Tournament};
 use game::ShownGame;
 use rounds::Slot;
 
-/// What is known of the event beside its pairings, by the configuration.
+/// The facts of the event from the configuration. Pairing files may have more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct EventFacts {
     pub(crate) name: Option<String>,
     pub(crate) site: Option<String>,
-    /// As in the PGN tag.
+    /// As in the PGN tag `TimeControl`.
     pub(crate) time_control: Option<String>,
     pub(crate) start: Option<DrawnStart>,
 }
 
-/// An event as people outside the hall see it.
+/// The event as seen outside the hall.
 #[derive(Debug)]
 pub(crate) struct Broadcast {
     delay: Duration,
     facts: EventFacts,
     tournament: Arc<Tournament>,
-    /// The daemon takes up its games after a restart, and watches boards after that.
+    /// Whether the daemon is still playing back its recordings after a restart.
     restarts: bool,
     boards: BTreeMap<String, BroadcastBoard>,
-    /// All games, by their ids.
+    /// All games by id.
     games: BTreeMap<String, ShownGame>,
-    /// The results that arbiters entered for pairings without a game.
+    /// Results entered by arbiters for pairings without a game.
     results: TableResults,
     files: Files,
-    /// Those of the page that shows them; none: there is no page.
+    /// Files of the web page; empty without a page.
     page: Files,
-    /// Rounds in which something has changed since the files were made.
+    /// Rounds that have changed since the files were made.
     changed: BTreeSet<u32>,
-    /// All of them have.
     all_changed: bool,
-    /// Games as they were last written, by round and table: most of them have not changed.
+    /// The content last written for each game, by round and table. Most games do not change between two writes.
     written: BTreeMap<(u32, u32), WrittenGame>,
 }
 
-/// A game as it was written.
+/// The content written for a game.
 #[derive(Debug)]
 struct WrittenGame {
     stamp: GameStamp,
     pgn: Option<Arc<[u8]>>,
     json: Option<Arc<[u8]>>,
-    /// As the page has it, and its moves.
+    /// The game in the file of the page, without its moves.
     card: String,
+    /// The moves of the game in a file of their own.
     moves: Option<Arc<[u8]>>,
 }
 
-/// What it was written from, beside the event's own data.
+/// Version of the data that a game was written from.
 #[derive(Debug, PartialEq, Eq)]
 struct GameStamp {
-    /// The game, and how often it has changed.
+    /// The id of the game and its revision.
     game: Option<(String, u64)>,
-    /// The result of a table without a game.
+    /// The entered result of a table without a game.
     entered: Option<EnteredResult>,
     clock: Option<(ClockView, Timestamp)>,
 }
 
-/// A board, with what is held of it.
+/// A board and its delayed events.
 #[derive(Debug)]
 struct BroadcastBoard {
     delayed: Delayed,
     serial: Option<String>,
     clock: Option<ClockView>,
-    /// The game on it, as far as it is due.
+    /// Id of the last game that is due on the board.
     game: Option<String>,
 }
 
 impl EventFacts {
-    /// What the configuration says of the event.
+    /// The facts in the event's regulations.
     pub(crate) fn of(regulations: &Regulations) -> Self {
         Self {
             name: regulations.event.clone(),
@@ -109,7 +109,7 @@ impl EventFacts {
 }
 
 impl Broadcast {
-    /// Of an event without games, in which everything is seen so much later than it happened.
+    /// Creates the broadcast of an event without games, with a delay.
     pub(crate) fn new(delay: Duration, facts: EventFacts) -> Self {
         Self {
             delay,
@@ -127,25 +127,25 @@ impl Broadcast {
         }
     }
 
-    /// The page that shows the files is among them.
+    /// Adds the web page to the files.
     pub(crate) fn bring_page(&mut self) {
         self.page = page::files();
         self.all_changed = true;
     }
 
-    /// Whether the daemon takes up its games after a restart, and watches boards after that.
+    /// Sets whether the daemon is playing back its recordings after a restart.
     pub(crate) fn restart(&mut self, restarts: bool) {
         self.all_changed |= self.restarts != restarts;
         self.restarts = restarts;
     }
 
-    /// These are the pairings from now on.
+    /// Sets the pairings.
     pub(crate) fn pair(&mut self, tournament: Arc<Tournament>) {
         self.all_changed |= self.tournament != tournament;
         self.tournament = tournament;
     }
 
-    /// The event is called otherwise from now on.
+    /// Changes the facts of the event.
     pub(crate) fn rename(&mut self, facts: EventFacts) {
         self.all_changed |= self.facts != facts;
         self.facts = facts;
@@ -155,23 +155,23 @@ impl Broadcast {
     pub(crate) fn take(&mut self, at: Timestamp, event: &Event) {
         let board = self.board(&event.board);
         if let EventKind::BoardConnected { serial, .. } = &event.kind {
-            // A board that is plugged in again may have another line, not another number.
+            // Keep the known number: a board that is plugged in again may not report its number.
             board.serial = serial.clone().or_else(|| board.serial.take());
         }
         board.delayed.take(at, event);
     }
 
-    /// A board has that serial number.
+    /// Sets the serial number of a board.
     pub(crate) fn know(&mut self, board: &str, serial: &str) {
         self.board(board).serial = Some(serial.to_owned());
     }
 
-    /// Takes in what the clock beside a board shows at `now`.
+    /// Takes in the clock of a board at `now`.
     pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockView) {
         self.board(board).delayed.take_clock(now, clock);
     }
 
-    /// Goes on at `now` with what the journal has of a board.
+    /// Takes in the journal's events of a board at `now`.
     pub(crate) fn resume(&mut self, now: Timestamp, board: &str, events: &[Event]) {
         self.board(board).delayed.resume(now, events);
         self.advance(now);
@@ -189,14 +189,14 @@ impl Broadcast {
             })
     }
 
-    /// The computer's clock was set forward by `by`: what is held waits as long as it would have.
+    /// Reports that the computer's clock was set forward by `by`: the delay stays the same in real time.
     pub(crate) fn set_forward(&mut self, by: Duration) {
         for board in self.boards.values_mut() {
             board.delayed.set_forward(by);
         }
     }
 
-    /// Takes in what is due by `now`. Returns whether there is something new to be seen.
+    /// Takes in everything that is due by `now`. Returns whether the files have changed.
     pub(crate) fn advance(&mut self, now: Timestamp) -> bool {
         for board in self.boards.values_mut() {
             while let Some(due) = board.delayed.poll(now) {
@@ -210,7 +210,7 @@ impl Broadcast {
                         let Some(game) = event.game.as_ref().and_then(|game| self.games.get_mut(game)) else {
                             continue;
                         };
-                        // It may be paired otherwise now.
+                        // The event may move the game to another round: both rounds change.
                         self.changed.extend(round_of(game));
                         game.apply(&event);
                         self.changed.extend(round_of(game));
@@ -227,7 +227,7 @@ impl Broadcast {
         self.all_changed || !self.changed.is_empty()
     }
 
-    /// All files, as they are after the last [`advance`](Self::advance).
+    /// All files as of the last [`advance`](Self::advance).
     pub(crate) fn files(&mut self) -> &Files {
         if !self.all_changed && self.changed.is_empty() {
             return &self.files;
@@ -265,18 +265,18 @@ impl Broadcast {
         rounds::rounds(&self.tournament, self.games.values(), &self.results)
     }
 
-    /// The game on a board, or the last one.
+    /// The current game on a board, or the last one.
     pub(in crate::outputs) fn current(&self, board: &str) -> Option<&GameRecord> {
         let id = self.boards.get(board)?.game.as_ref()?;
         self.games.get(id).map(|game| &game.record)
     }
 
-    /// What is known of the event by its pairings.
+    /// The pairings of the event.
     pub(in crate::outputs) fn tournament(&self) -> &Tournament {
         &self.tournament
     }
 
-    /// Where it takes place.
+    /// The site of the event: from the configuration, else from the pairings.
     pub(in crate::outputs) fn site(&self) -> Option<&str> {
         self.facts.site.as_deref().or(self.tournament.site.as_deref())
     }
@@ -320,7 +320,7 @@ impl Broadcast {
         let head = wall::Head {
             round: number,
             date,
-            time_control: self.time_control(number).map(for_people),
+            time_control: self.time_control(number).map(usual_notation),
             matches: wall::matches(slots),
         };
         let index = index.to_string().into_bytes();
@@ -329,7 +329,7 @@ impl Broadcast {
         put("games.pgn", games.into());
     }
 
-    /// The day of a round: as paired, else when its first game began.
+    /// The date of a round: from the pairings, else the day of its first game.
     fn date(&self, round: u32, slots: &[Slot<'_>]) -> Option<String> {
         let paired = self.tournament.rounds.get(&round);
         let paired = paired.and_then(|round| round.date.clone());
@@ -340,7 +340,7 @@ impl Broadcast {
         paired.or_else(|| begun().map(day))
     }
 
-    /// Writes a game, unless it stands as it was written before.
+    /// Writes a game, unless its stamp has not changed.
     fn write(&self, slot: &Slot<'_>, before: Option<WrittenGame>) -> WrittenGame {
         let clock = slot.game.and_then(|game| self.clock_of(game));
         let stamp = GameStamp {
@@ -369,7 +369,8 @@ impl Broadcast {
         }
     }
 
-    /// A game as PGN; `None`: not even its start position is known, so that nobody may know of it yet.
+    /// The PGN of a game; `None` if the players are unknown, or the start position of a Chess960 game was not drawn
+    /// yet.
     fn pgn(&self, of_round: Option<&Round>, slot: &Slot<'_>) -> Option<String> {
         let id = self.id_of(slot);
         let known = pgn::OfRound {
@@ -392,7 +393,7 @@ impl Broadcast {
             pgn::Unplayed {
                 players: &players,
                 result: slot.result(),
-                // A result in the file of a game that no board has seen is that of one that was not played.
+                // A table with an entered result but without a game on a board was not played.
                 reason: slot.entered.map_or(EndReason::Default, |entered| entered.reason),
                 date: of_round.and_then(|round| round.date.as_deref()),
                 time_control: control.as_deref(),
@@ -402,7 +403,7 @@ impl Broadcast {
         ))
     }
 
-    /// The start position that was drawn for all games; `None`: the usual one, or nobody knows.
+    /// The start position drawn for all games, as FEN; `None` for the standard position, or if unknown.
     fn unplayed_start(&self) -> Option<String> {
         match &self.facts.start {
             Some(DrawnStart::Chess960(placement)) => placement
@@ -412,7 +413,7 @@ impl Broadcast {
         }
     }
 
-    /// What a game is called: by its place, which stays when a name is corrected.
+    /// The id of a game, made from its round and table, so that it survives corrections of names.
     fn id_of(&self, slot: &Slot<'_>) -> String {
         let name = self.name().unwrap_or("kiebitz");
         let mut id = String::new();
@@ -433,12 +434,12 @@ impl Broadcast {
         id
     }
 
-    /// Its name.
+    /// The name of the event: from the configuration, else from the pairings.
     pub(in crate::outputs) fn name(&self) -> Option<&str> {
         self.facts.name.as_deref().or(self.tournament.name.as_deref())
     }
 
-    /// As PGN has it.
+    /// The time control of a round in the format of PGN.
     fn time_control(&self, round: u32) -> Option<String> {
         let own = self.tournament.time_control(round);
         let read = own.and_then(|text| text.parse::<TimeControl>().ok());
@@ -446,7 +447,7 @@ impl Broadcast {
         read.or_else(|| self.facts.time_control.clone())
     }
 
-    /// What the clock of a game shows, and when it did for those who see it with the delay.
+    /// The clock of a game, and the time from which a viewer with the delay counts down.
     pub(in crate::outputs) fn clock_of(&self, game: &ShownGame) -> Option<(ClockView, Timestamp)> {
         let board = self.boards.get(&game.record.board)?;
         let clock = board
@@ -456,7 +457,7 @@ impl Broadcast {
     }
 }
 
-/// The round that a game counts for.
+/// The round of a game; the first if unknown.
 fn round_of(game: &ShownGame) -> Option<u32> {
     Some(game.place().0.unwrap_or(1))
 }
@@ -466,11 +467,11 @@ fn day(at: Timestamp) -> String {
     text.split('T').next().unwrap_or_default().to_owned()
 }
 
-/// No event has more. A file that says otherwise is wrong, and should not fill the disk.
+/// Maximum round number. A file with more is wrong and should not fill the disk.
 pub(in crate::outputs) const MAX_ROUNDS: u32 = 999;
 
-/// A time control of a PGN, as people write it: "90+30" for "5400+30".
-fn for_people(pgn: String) -> String {
+/// Converts a PGN time control into the usual notation: "90+30" for "5400+30".
+fn usual_notation(pgn: String) -> String {
     TimeControl::from_pgn(&pgn).map_or(pgn, |control| control.to_string())
 }
 

@@ -1,15 +1,16 @@
-//! From which position the moves of a client are counted.
+//! The position from which a client's moves are counted.
 //!
-//! A client says a position, "set up", and gets the moves that are played from there. kiebitz follows games by itself; so
-//! what is said is first looked for in the game that is being played, and nothing changes when it is there. A client that
-//! knows a move which is not on the board yet, as one that plays over the Internet, is a ply ahead of it.
+//! A client sends a position with `setup` and gets the moves played from there. kiebitz follows games on its own, so it
+//! first looks for the position in the current game; if it finds the position, the game stays unchanged. A client that
+//! knows a move that is not on the board yet, such as a program that plays over the Internet, is one ply ahead of the
+//! game.
 
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::position::is_chess960;
 use shakmaty::fen::Fen;
 use shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, Position as _};
 
-/// A position as a client says it: where the pieces stand, who is to move, and who may castle.
+/// A position from a client: placement, side to move and castling rights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Position {
     board: Board,
@@ -17,56 +18,54 @@ pub(super) struct Position {
     castling: Bitboard,
 }
 
-/// From where moves are counted.
+/// The starting point of a client's moves.
 #[derive(Debug, Clone)]
 pub(super) struct Anchor {
-    /// The position, as FEN.
+    /// The start position, as FEN.
     start: String,
     position: Option<Position>,
-    /// The game that it is in; `None`: one that is to come.
+    /// The id of the game with the position; `None` for the next game.
     game: Option<String>,
-    /// The last game before that one.
+    /// The id of the last game when the anchor was set. The next game has another id.
     past: Option<String>,
-    /// After so many plies of it.
+    /// The number of plies of the game before the position.
     ply: usize,
 }
 
-/// The moves from there.
+/// The moves from an anchor on.
 #[derive(Debug)]
 pub(super) struct AnchoredMoves {
-    /// The position, as FEN.
+    /// The start position, as FEN.
     pub(super) start: String,
-    /// All moves since then.
     pub(super) san: Vec<String>,
     last: Option<Board>,
 }
 
-/// What is to be done about a position that a client says.
+/// The reaction to a client's position.
 #[derive(Debug)]
 pub(super) enum SetupPlan {
-    /// Moves are counted from there, and nothing else changes.
+    /// Count the client's moves from there; nothing else changes.
     Count(Anchor),
-    /// Another game begins with it.
+    /// Begin another game from the position.
     Begin(Anchor),
-    /// The game goes on from it: what was played after it is taken back.
+    /// Take back all moves after the position.
     TakeBack(Anchor),
 }
 
-/// What the plan depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Circumstances<'c> {
-    /// The game that is being played, or the last one.
+    /// The current game, or the last one.
     pub(super) current: Option<&'c GameRecord>,
-    /// What the sensors show.
+    /// The placement that the sensors show.
     pub(super) shown: &'c Board,
-    /// From where the client has moves counted.
+    /// The client's last anchor.
     pub(super) before: Option<&'c Anchor>,
-    /// Clients decide what is played.
+    /// Whether clients may change the game.
     pub(super) may_set_up: bool,
 }
 
-/// A client that has lost so many plies, because it was away or the board is ahead of it, gets them. If it goes back
-/// further, something else begins.
+/// Maximum number of plies that a client may lag behind the game and still receive them, after it was away or the board
+/// got ahead. A position further back means another game or a takeback.
 const CAUGHT_UP: usize = 2;
 
 impl Position {
@@ -83,12 +82,12 @@ impl Position {
         Self::read(fen).as_ref() == Some(self)
     }
 
-    /// Whether kiebitz expects a game to begin with it without being told.
+    /// Whether the position is a start position, for which kiebitz begins a game on its own.
     fn is_start(&self) -> bool {
         self.turn == Color::White && is_chess960(&self.board)
     }
 
-    /// Whether a legal move leads from that position to this one.
+    /// Whether a legal move leads from `fen` to this position.
     fn follows(&self, fen: &str) -> bool {
         let Ok(fen) = Fen::from_ascii(fen.as_bytes()) else {
             return false;
@@ -124,7 +123,7 @@ impl Anchor {
         Self { game, ply, ..self }
     }
 
-    /// The moves since then. Where another game begins, they are counted from its start.
+    /// Returns the moves since the anchor. If another game has begun, the anchor moves to its start.
     pub(super) fn line(&mut self, current: Option<&GameRecord>) -> AnchoredMoves {
         let known = self.game.as_ref().or(self.past.as_ref());
         if let Some(begun) = current.filter(|game| Some(&game.game) != known) {
@@ -143,7 +142,7 @@ impl Anchor {
         };
         let set = game.positions.last().map(|set| (set.ply as usize, &set.fen));
         let (ply, start) = match set.filter(|(ply, _)| *ply >= self.ply) {
-            // The arbiter has the game go on from there.
+            // The arbiter has set a position in the game since.
             Some(set) => set,
             None if self.stands_in(game) => (self.ply, &self.start),
             None => return nothing(),
@@ -163,7 +162,7 @@ impl Anchor {
         }
     }
 
-    /// Whether it is still in the game, which may have been corrected.
+    /// Whether the game still has the position; a correction may have removed it.
     fn stands_in(&self, game: &GameRecord) -> bool {
         let fen = match self.ply.checked_sub(1) {
             None => Some(&game.start_fen),
@@ -174,21 +173,22 @@ impl Anchor {
 }
 
 impl AnchoredMoves {
-    /// Whether the pieces stand as after the last move.
+    /// Whether the placement is the one after the last move.
     pub(super) fn leads_to(&self, board: &Board) -> bool {
         self.last.as_ref() == Some(board)
     }
 }
 
 impl SetupPlan {
-    /// What a client that says `fen` is to get; `None`: it is not in the game, and the client may not change that.
-    pub(super) fn make(position: Position, fen: &str, about: Circumstances<'_>) -> Option<Self> {
+    /// Returns the plan for a client that sends `fen`; `None` if the position is not in the game and clients may not
+    /// change the game.
+    pub(super) fn make(position: Position, fen: &str, circumstances: Circumstances<'_>) -> Option<Self> {
         let Circumstances {
             current,
             shown,
             before,
             may_set_up,
-        } = about;
+        } = circumstances;
         let is_start = position.is_start();
         let wait = |position| Anchor::new(position, fen, current);
         let Some(game) = current.filter(|game| game.ended.is_none()) else {
@@ -209,7 +209,7 @@ impl SetupPlan {
         let follows = || position.follows(&game.fen);
         match found {
             Some(ply) if plies - ply <= CAUGHT_UP => Some(Self::Count(wait(position).at(game, ply))),
-            // The pieces are set up again, or the client has seen that game: it means the next one.
+            // The pieces are set up again, or the client has seen this game: it means the next one.
             Some(0) if is_start => {
                 let knows = before.is_some_and(|before| before.game.as_ref() == Some(&game.game));
                 let next = may_set_up || knows || *shown == position.board;

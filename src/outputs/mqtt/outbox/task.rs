@@ -1,4 +1,4 @@
-//! The task that delivers.
+//! The task that delivers messages to the broker.
 
 use core::future::Future;
 use core::pin::{Pin, pin};
@@ -24,7 +24,7 @@ use crate::outputs::mqtt::queue::Ticket;
 use crate::outputs::mqtt::settings::MqttConfig;
 use crate::system_time::wall_time;
 
-/// The task of an [`Outbox`](super::Outbox): [`run`](Self::run) it.
+/// The task of an [`Outbox`](super::Outbox). Start it with [`run`](Self::run).
 #[derive(Debug)]
 pub struct OutboxTask {
     pub(super) config: MqttConfig,
@@ -34,24 +34,24 @@ pub struct OutboxTask {
     pub(super) reader: BacklogReader,
     pub(super) progress: Arc<watch::Sender<OutboxProgress>>,
     pub(super) connection: watch::Sender<ConnectionState>,
-    /// Why there is none.
+    /// Why there is no connection, for people.
     pub(super) lost: watch::Sender<Option<String>>,
-    /// Where commands go; `None`: nobody takes them.
+    /// Takes commands; `None` if kiebitz does not subscribe to them.
     pub(super) commands: Option<mpsc::Sender<Received>>,
     pub(super) too_large: TooLarge,
-    /// In which the next attempt is made.
+    /// Version of MQTT for the next attempt.
     pub(super) dialect: Dialect,
-    /// It was said that the broker lacks MQTT 5.
+    /// Whether the warning about MQTT 3.1.1 was logged.
     pub(super) is_old: bool,
 }
 
-/// The topics of which it was said that the broker does not take messages of that size.
+/// The topics of messages that were too large for the broker, and logged.
 #[derive(Debug, Default)]
 pub(super) struct TooLarge(HashSet<Arc<str>>);
 
 impl TooLarge {
-    /// Says it once for each topic: a game that has outgrown the limit grows on.
-    fn tell(&mut self, message: &Message, bytes: usize, limit: usize) {
+    /// Logs an error once for each topic: a game that exceeds the limit keeps growing.
+    fn log_once(&mut self, message: &Message, bytes: usize, limit: usize) {
         if !self.0.insert(Arc::clone(&message.topic)) {
             return;
         }
@@ -71,35 +71,34 @@ impl TooLarge {
     }
 }
 
-/// How long the last messages may take when the daemon is stopped.
+/// Grace period for the last messages at shutdown.
 const MAX_FLUSH: Duration = Duration::from_secs(5);
-/// The most bytes that a packet has beside topic and payload.
+/// Maximum size of a packet beside topic and payload, in bytes.
 const PACKET_OVERHEAD: usize = 64;
 
-/// Where the task is with the broker.
+/// State of the connection.
 enum Phase {
     Connecting(BrokerLink),
     Connected(BrokerLink, Limits),
     Pausing(Pin<Box<Sleep>>),
 }
 
-/// The end, once it has begun.
 struct Stopping {
-    /// When it is over, whatever is left.
+    /// End of the grace period.
     expires: Pin<Box<Sleep>>,
-    /// The daemon's last state, until it is in the queue. It comes after everything else.
+    /// The daemon's last state, until it is queued. It comes after all other messages.
     last_state: Option<Message>,
 }
 
 impl OutboxTask {
-    /// The same with somebody who takes commands.
+    /// Sets the receiver of commands.
     #[must_use]
     pub fn with_commands(self, commands: Option<mpsc::Sender<Received>>) -> Self {
         Self { commands, ..self }
     }
 
-    /// Delivers until `shutdown` is ready: then what is left goes out, if it does within five seconds, and the daemon's
-    /// state becomes offline. Ends as well when every [`Outbox`](super::Outbox) is gone.
+    /// Delivers until `shutdown` resolves or every [`Outbox`](super::Outbox) is dropped. Then it delivers the remaining
+    /// messages, for five seconds at most, and publishes the offline state of the daemon.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) {
         let will = Message::retained(&self.daemon_topic, &DaemonState::offline(&self.config.daemon));
         let mut shutdown = pin!(shutdown);
@@ -137,7 +136,7 @@ impl OutboxTask {
                 },
             }
             if let Some(stopping) = &mut stopping {
-                self.say_last(stopping);
+                self.queue_last_state(stopping);
             }
             if let Phase::Connected(link, limits) = &mut phase {
                 self.send(link, *limits);
@@ -191,8 +190,8 @@ impl OutboxTask {
         Phase::Pausing(Box::pin(sleep(pause)))
     }
 
-    /// A broker that may lack MQTT 5 is tried with 3.1.1, once; every other attempt is made with 5, for the broker may be
-    /// another one by then.
+    /// Switches to MQTT 3.1.1 for one attempt if the broker may lack MQTT 5. Every other attempt uses MQTT 5, because
+    /// the broker may have been replaced or upgraded.
     fn changes_dialect(&mut self, reason: &LostReason) -> bool {
         let tries_old = self.dialect == Dialect::Five && reason.may_lack_mqtt5();
         self.dialect = if tries_old { Dialect::Four } else { Dialect::Five };
@@ -216,18 +215,18 @@ impl OutboxTask {
         self.report(ConnectionState::Connected);
     }
 
-    /// What is published first on every connection.
+    /// The first message on every connection: the daemon's state.
     fn greeting(&self) -> Message {
         self.store
             .queue()
-            .picture(&self.daemon_topic)
+            .retained(&self.daemon_topic)
             .cloned()
             .unwrap_or_else(|| {
                 Message::retained(&self.daemon_topic, &DaemonState::just_online(&self.config.daemon))
             })
     }
 
-    /// Takes in what was handed over before.
+    /// Starts the shutdown and receives everything handed over before.
     fn stop(&mut self, last_state: &Message) -> Stopping {
         self.inbox.close();
         self.receive_waiting();
@@ -237,8 +236,8 @@ impl OutboxTask {
         }
     }
 
-    /// Queues the daemon's last state when nothing can come before it any more.
-    fn say_last(&mut self, stopping: &mut Stopping) {
+    /// Queues the daemon's last state once nothing else can come before it.
+    fn queue_last_state(&mut self, stopping: &mut Stopping) {
         if self.store.behind() == 0
             && let Some(last_state) = stopping.last_state.take()
         {
@@ -247,14 +246,15 @@ impl OutboxTask {
         }
     }
 
-    /// Whether there is nothing left to do. A connection that has everything is closed, which takes a moment.
+    /// Whether nothing is left to do. Disconnects when everything is acknowledged; the loop then ends with the `Closed`
+    /// event.
     fn is_over(&self, stopping: &Stopping, phase: &Phase) -> bool {
-        let said = stopping.last_state.is_none();
+        let last_state_queued = stopping.last_state.is_none();
         match phase {
-            // The broker publishes the last will of a connection that it lost; nothing else is left to publish.
-            Phase::Connecting(_) | Phase::Pausing(_) => said && self.store.queue().len() <= 1,
+            // If only the last state is left, the broker publishes it as the last will of the lost connection.
+            Phase::Connecting(_) | Phase::Pausing(_) => last_state_queued && self.store.queue().len() <= 1,
             Phase::Connected(link, _) => {
-                if said && self.store.is_empty() {
+                if last_state_queued && self.store.is_empty() {
                     link.disconnect();
                 }
                 false
@@ -314,7 +314,7 @@ impl OutboxTask {
         self.update_progress(count);
     }
 
-    /// Reads on where a board is behind, if there is room.
+    /// Reads the next page of a board that is behind, if there is room.
     fn read_on(&mut self) {
         if self.reader.is_idle()
             && let Some(page) = self.store.next_page()
@@ -350,10 +350,10 @@ impl OutboxTask {
             };
             let bytes = message.topic.len() + message.payload.len() + PACKET_OVERHEAD;
             if bytes > limits.packet_bytes {
-                self.too_large.tell(message, bytes, limits.packet_bytes);
+                self.too_large.log_once(message, bytes, limits.packet_bytes);
                 self.acknowledge(ticket);
             } else if !link.publish(ticket, message) {
-                // Its reason is on the way; the queue starts over then.
+                // The link reports the loss next, and the queue starts over then.
                 return;
             }
         }
@@ -416,14 +416,13 @@ impl OutboxTask {
     }
 }
 
-/// What comes next in a phase.
 enum PhaseStep {
     Open,
     Link(LinkEvent),
 }
 
 impl Phase {
-    /// May be dropped and called again.
+    /// Waits for the next event of the phase. Cancel safe.
     async fn step(&mut self) -> PhaseStep {
         match self {
             Self::Connecting(link) | Self::Connected(link, _) => PhaseStep::Link(link.event().await),

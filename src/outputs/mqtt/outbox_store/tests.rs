@@ -1,4 +1,4 @@
-//! What is in memory, what is read, and in which order the broker gets it.
+//! Which events are in memory, which are read, and in which order the broker gets them.
 
 mod chances;
 
@@ -15,7 +15,7 @@ fn event(board: &str, seq: u64) -> Message {
     message(&board.into(), &"events".into(), journaled(seq))
 }
 
-fn picture(board: &str, seq: u64) -> Message {
+fn retained(board: &str, seq: u64) -> Message {
     Message {
         topic: format!("{board}/game").into(),
         payload: seq.to_string().into(),
@@ -37,7 +37,7 @@ fn pages(seqs: impl IntoIterator<Item = u64>) -> Vec<BacklogEvent> {
     seqs.into_iter().map(journaled).collect()
 }
 
-/// Sends everything: `b 1` for an event, `b/game 1` for a picture.
+/// Sends everything. Returns `b 1` for an event, `b/game 1` for a retained message.
 fn send_all(store: &mut OutboxStore) -> Vec<(Ticket, String)> {
     let mut sent = Vec::new();
     while let Some((ticket, message)) = store.send_next() {
@@ -52,7 +52,7 @@ fn send_all(store: &mut OutboxStore) -> Vec<(Ticket, String)> {
     sent
 }
 
-/// The broker takes everything there is.
+/// Sends and acknowledges everything.
 fn delivered(store: &mut OutboxStore) -> Vec<String> {
     let sent = send_all(store).into_iter().map(|(ticket, text)| {
         assert!(store.acknowledge(ticket).is_some());
@@ -68,9 +68,9 @@ fn full(board: &str, events: u64) -> OutboxStore {
 }
 
 #[test]
-fn event_without_room_leaves_its_board_behind_and_pictures_have_room() {
+fn event_without_room_leaves_its_board_behind_and_retained_messages_have_room() {
     let mut store = full("b", 6);
-    store.push(picture("b", 6));
+    store.push(retained("b", 6));
     assert_eq!((store.queue().events().count, store.behind()), (4, 1));
     store.push(event("a", 1));
     assert_eq!((store.queue().len(), store.behind()), (5, 2));
@@ -99,7 +99,7 @@ fn bytes_are_bounded_and_one_event_always_has_room() {
 }
 
 #[test]
-fn what_was_left_is_read_when_half_of_the_memory_is_free() {
+fn boards_that_are_behind_are_read_when_half_of_the_memory_is_free() {
     let mut store = full("b", 6);
     let sent = send_all(&mut store);
     store.acknowledge(sent[0].0);
@@ -183,7 +183,7 @@ fn boards_take_turns() {
 }
 
 #[test]
-fn events_that_cannot_be_read_yet_are_asked_for_after_a_pause() {
+fn events_that_cannot_be_read_yet_are_read_after_a_pause() {
     let mut store = store();
     for board in ["a", "b"] {
         store.leave_behind(&board.into(), &"events".into(), 0, 1);
@@ -204,9 +204,9 @@ fn events_that_cannot_be_read_yet_are_asked_for_after_a_pause() {
     );
 }
 
-/// A number that was given up in a damaged journal, or events that were too old to keep.
+/// Damaged journals and deleted old events leave gaps in the seqs.
 #[test]
-fn numbers_may_jump() {
+fn seqs_may_have_gaps() {
     let mut store = store();
     store.leave_behind(&"b".into(), &"events".into(), 3, 1_789_000_000_001);
     let page = store.next_page().expect("there is room");
@@ -216,13 +216,13 @@ fn numbers_may_jump() {
 }
 
 #[test]
-fn pictures_come_after_their_events_unless_the_board_is_behind() {
+fn retained_messages_come_after_their_events_unless_the_board_is_behind() {
     let mut store = store();
     store.push(event("b", 1));
-    store.push(picture("b", 1));
+    store.push(retained("b", 1));
     assert_eq!(delivered(&mut store), ["b 1", "b/game 1"]);
     store.leave_behind(&"a".into(), &"events".into(), 0, 1);
-    store.push(picture("a", 1));
+    store.push(retained("a", 1));
     let page = store.next_page().expect("there is room");
     store.take_in(&page, pages([1]));
     assert_eq!(delivered(&mut store), ["a/game 1", "a 1"]);
