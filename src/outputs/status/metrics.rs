@@ -187,7 +187,7 @@ fn boards(text: &mut MetricsText, boards: &[BoardSummary]) {
     );
 }
 
-fn number_of(so: bool) -> Option<f64> {
+fn number_of(value: bool) -> Option<f64> {
     Some(f64::from(u8::from(value)))
 }
 
