@@ -75,7 +75,7 @@ async fn late_listener_gets_the_full_picture() {
     listener
         .until("all pictures", |heard| heard.len() >= topics.len())
         .await;
-    let pictures = listener.pictures();
+    let pictures = listener.retained();
     assert_eq!(pictures.keys().map(String::as_str).collect::<Vec<_>>(), topics);
     assert!(
         listener.heard().iter().all(|publish| publish.retain),
@@ -200,8 +200,8 @@ async fn killed_broker_loses_no_event() {
     // The new broker knows all retained topics, those as well that have not changed since.
     let late = Listener::start("late", broker.address()).await;
     late.has("boards/board-1/game").await;
-    let record = json(&late.pictures()["boards/board-1/game"]);
-    assert_eq!(record, json(&listener.pictures()["boards/board-1/game"]));
+    let record = json(&late.retained()["boards/board-1/game"]);
+    assert_eq!(record, json(&listener.retained()["boards/board-1/game"]));
     publisher.stop().await;
 }
 
@@ -300,7 +300,7 @@ async fn daemon_publishes_its_boards_again_after_an_outage() {
     listener
         .until("online again", |heard| last_state(heard) == Some("online".into()))
         .await;
-    assert_eq!(json(&listener.pictures()[DAEMON])["boards"], json!(["board-1"]));
+    assert_eq!(json(&listener.retained()[DAEMON])["boards"], json!(["board-1"]));
     publisher.stop().await;
 }
 

@@ -222,7 +222,7 @@ impl Listener {
     }
 
     /// The last that came on every topic, without the prefix.
-    pub(crate) fn pictures(&self) -> BTreeMap<String, Publish> {
+    pub(crate) fn retained(&self) -> BTreeMap<String, Publish> {
         self.heard()
             .into_iter()
             .map(|publish| (topic(&publish), publish))

@@ -142,7 +142,7 @@ async fn an_outage_longer_than_memory_loses_no_event() {
     let late = Listener::start("late", broker.address()).await;
     for board in BOARDS {
         late.has(&format!("boards/{board}/state")).await;
-        let state = &late.pictures()[&format!("boards/{board}/state")];
+        let state = &late.retained()[&format!("boards/{board}/state")];
         assert_eq!(json(state).as_u64(), Some(hall.last));
         assert_eq!(progress.borrow().acknowledged.get(board), Some(&hall.last));
     }
