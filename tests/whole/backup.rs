@@ -38,10 +38,10 @@ fn backup_taken_while_events_are_stored_is_complete() {
         writer.join().expect("it wrote");
         printed
     });
-    assert!(said.starts_with(&format!("{}: ", file.display())), "{said}");
+    assert!(printed.starts_with(&format!("{}: ", file.display())), "{printed}");
     assert!(
-        said.contains(" events of 3 boards, ") && said.lines().count() == 1,
-        "{said}"
+        printed.contains(" events of 3 boards, ") && printed.lines().count() == 1,
+        "{printed}"
     );
     let names = fs::read_dir(file.parent().expect("a directory")).expect("a directory");
     assert_eq!(names.count(), 1);

@@ -151,7 +151,7 @@ impl Reviewed {
         }
         let offences = incidents.offences();
         let incidents = report.incidents.iter().map(|entry| &entry.incident);
-        let advised = known.map(|incident| (incident.incident, in_all_languages(incident)));
+        let advised = incidents.map(|incident| (incident.incident, in_all_languages(incident)));
         Ok(Self {
             advice_in: advised.collect(),
             report,

@@ -109,8 +109,7 @@ async fn events(State(receiver): State<Receiver>, headers: HeaderMap, text: Stri
 async fn webhooks_get_the_round_and_every_event_despite_failures_and_a_kill() {
     let receiver = Receiver::start().await;
     let lichess = Lichess::start([]).await;
-    let token =
-        |hall: &Hall| std::fs::write(hall.path().join("club-token"), "sesame\n").expect("a token");
+    let token = |hall: &Hall| std::fs::write(hall.path().join("club-token"), "sesame\n").expect("a token");
     let hall = Hall::open(2, &lichess, "");
     token(&hall);
     let mut config = std::fs::read_to_string(hall.path().join("kiebitz.toml")).expect("a configuration");
