@@ -82,8 +82,9 @@ impl Recipients {
     /// Number of messages to the program about alarms of a kind in a state.
     fn times(&self, kind: &str, state: &str) -> usize {
         self.see(|held| {
-            let told = held.program.iter();
-            told.filter(|told| told["kind"] == kind && told["state"] == state)
+            let messages = held.program.iter();
+            messages
+                .filter(|message| message["kind"] == kind && message["state"] == state)
                 .count()
         })
     }
@@ -92,8 +93,9 @@ impl Recipients {
 /// Payloads that the lamp received, in order.
 fn lamp(listener: &Listener) -> Vec<String> {
     let heard = listener.heard();
-    let told = heard.iter().filter(|publish| topic(publish) == "lamp/1");
-    told.map(|publish| String::from_utf8_lossy(&publish.payload).into_owned())
+    let payloads = heard.iter().filter(|publish| topic(publish) == "lamp/1");
+    payloads
+        .map(|publish| String::from_utf8_lossy(&publish.payload).into_owned())
         .collect()
 }
 
@@ -148,8 +150,11 @@ async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
     })
     .await;
     let incident = recipients.see(|held| {
-        let told = held.program.iter().find(|told| told["kind"] == "illegal_move");
-        told.expect("it was raised")["incident"].clone()
+        let raised = held
+            .program
+            .iter()
+            .find(|message| message["kind"] == "illegal_move");
+        raised.expect("it was raised")["incident"].clone()
     });
     let decision = format!(
         "{{\"id\":\"1\",\"do\":\"close_incident\",\"incident\":{incident},\"decision\":\"they play on\"}}"
@@ -160,9 +165,13 @@ async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
     })
     .await;
     recipients.see(|held| {
-        let told = |nth: usize, field: &str| held.phone[nth][field].to_string();
+        let field_of = |nth: usize, field: &str| held.phone[nth][field].to_string();
         assert_eq!(
-            (told(0, "topic"), told(0, "title"), told(0, "priority")),
+            (
+                field_of(0, "topic"),
+                field_of(0, "title"),
+                field_of(0, "priority")
+            ),
             (
                 "\"arbiters\"".to_owned(),
                 "\"Table 1: Illegal move\"".to_owned(),
@@ -170,10 +179,13 @@ async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
             )
         );
         assert_eq!(
-            (told(1, "message"), told(1, "priority")),
+            (field_of(1, "message"), field_of(1, "priority")),
             ("\"Over.\"".to_owned(), "2".to_owned())
         );
-        let raised = held.program.iter().find(|told| told["kind"] == "illegal_move");
+        let raised = held
+            .program
+            .iter()
+            .find(|message| message["kind"] == "illegal_move");
         let raised = raised.expect("it was raised");
         assert_eq!((&raised["white"], &raised["table"]), (&"Adler".into(), &1.into()));
     });
@@ -272,8 +284,9 @@ async fn a_broker_that_is_lost_raises_an_alarm_until_it_is_back() {
     .await;
     let of_broker = |state: &str| {
         recipients.see(|held| {
-            let told = held.program.iter();
-            told.filter(|told| told["alarm"] == "output broker" && told["state"] == state)
+            let messages = held.program.iter();
+            messages
+                .filter(|message| message["alarm"] == "output broker" && message["state"] == state)
                 .count()
         })
     };

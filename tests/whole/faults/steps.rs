@@ -29,12 +29,10 @@ async fn clock_steps_in_mid_game_publish_nothing_early_and_begin_no_day() {
         // Events do not see a step forward that only makes up for an earlier step back.
         let is_step = step < 0 || step > behind;
         behind = (behind - step).max(0);
-        let seen = logged_steps(&world);
+        let seen = steps(&world);
         world.shim.as_ref().unwrap().set_clock(ahead);
         world
-            .until("the step is noticed", |world| {
-                !is_step || logged_steps(world) > seen
-            })
+            .until("the step is noticed", |world| !is_step || steps(world) > seen)
             .await;
         world.until_moves("moves go on", 2, true).await;
         assert_eq!(public_moves(&world), 0, "{step} h: early\n{}", world.log());
@@ -64,6 +62,6 @@ async fn clock_steps_in_mid_game_publish_nothing_early_and_begin_no_day() {
 }
 
 /// Number of clock steps in the log.
-fn logged_steps(world: &World) -> usize {
+fn steps(world: &World) -> usize {
     world.log().matches("the computer's clock was set").count()
 }
