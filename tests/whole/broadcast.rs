@@ -316,7 +316,7 @@ fn has_moves(chapter: &Chapter, plies: usize) -> bool {
     chapter.moves.len() > plies || result.is_some_and(|result| result != "*")
 }
 
-/// Sixty boards with all kinds of hands, and a Lichess server that fails at times.
+/// Sixty boards with mixed habits of the players, and a Lichess server that fails at times.
 #[tokio::test]
 async fn sixty_boards_are_right_on_an_unreliable_lichess() {
     const BOARDS: usize = 60;

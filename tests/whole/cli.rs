@@ -31,7 +31,6 @@ fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).expect("UTF-8")
 }
 
-/// Writes a file for this test.
 fn scratch(name: &str, contents: &[u8]) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli");
     std::fs::create_dir_all(&directory).expect("a scratch directory");
@@ -446,7 +445,7 @@ fn demo_in_a_pipe_shows_the_mate_and_the_next_steps() {
         "{text}"
     );
     assert!(text.contains("kiebitz replay FILE.pcapng"), "{text}");
-    // Scenes that a list of moves does not show.
+    // The queen's pause on g6 is not announced as a move. Its correction and the illegal move are in the text too.
     let doubtful = text
         .split("the move is held back until it is clear")
         .nth(1)

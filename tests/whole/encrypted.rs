@@ -107,7 +107,6 @@ impl Club {
         assert!(!log.contains(PASSWORD), "no password is logged: {log}");
     }
 
-    /// Waits until the log contains `words`.
     async fn until_logged(&self, words: &str) {
         let in_log = async {
             while !self.log().contains(words) {

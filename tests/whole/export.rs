@@ -4,7 +4,6 @@ use kiebitz::journal::Journal;
 
 use crate::games::{GAP, Kept, MATE};
 
-/// Lines of a board's events in the journal.
 fn lines(kept: &Kept, board: &str) -> String {
     let journal = Journal::open_to_read(&kept.journal()).expect("a journal");
     let events = journal.events_after("live", board, 0, 100_000).expect("events");

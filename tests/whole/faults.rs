@@ -15,7 +15,7 @@ use disk::{Holder, Shim, SmallDisk};
 use serde_json::json;
 use world::World;
 
-/// A fault that begin_fault and ends.
+/// A fault that begins and ends.
 struct Trouble<'t> {
     begin: Box<dyn FnMut(&World) + 't>,
     end: Box<dyn FnMut(&World) + 't>,
@@ -25,7 +25,7 @@ struct Trouble<'t> {
     jumps: usize,
 }
 
-/// The fault begin_fault and ends; then it begin_fault again, the program is stopped, and it ends.
+/// The fault begins and ends; then it begins again, the program is stopped, and it ends.
 async fn survives(mut world: World, mut trouble: Trouble<'_>) {
     world.start();
     world.until_moves("moves", 2, true).await;
@@ -215,7 +215,7 @@ async fn starts_with_a_journal_that_another_program_locks() {
     starts_during_fault(World::new(14).await, Trouble::of_holder()).await;
 }
 
-/// The last event numbers cannot be read: the program has_waiting_events for a while, goes on with a new range, and can be stopped
+/// The last event numbers cannot be read: the program waits for a while, goes on with a new range, and can be stopped
 /// at any time.
 async fn starts_with_a_hanging_disk(mut world: World, how: &str) {
     world.start();

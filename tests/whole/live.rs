@@ -43,7 +43,7 @@ enum Broker {
     BehindProxy,
     /// The broker is stopped by SIGSTOP again and again.
     Frozen,
-    /// The broker cannot be broker_address except for the first and last seconds: more moves than an hour of play has.
+    /// The broker cannot be reached except for the first and last seconds: more moves than an hour of play has.
     Gone,
 }
 
@@ -56,7 +56,7 @@ const MINUTE: Plan = Plan {
     silences: 1,
     away: AWAY,
 };
-/// Nothing but ends of the daemon, all the time.
+/// The daemon is stopped or killed all the time, and nothing else fails.
 const KILLS: Plan = Plan {
     unplugs: 0,
     restarts: 25,

@@ -26,7 +26,6 @@ fn printed(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// Creates a directory for one test.
 fn scratch(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join(name);
     std::fs::create_dir_all(&directory).expect("a scratch directory");

@@ -45,7 +45,6 @@ async fn until(goal: &str, holds: impl Fn() -> bool) {
     assert!(waited.await.is_ok(), "not in time: {goal}");
 }
 
-/// Sends a command to the board and returns the answer.
 async fn send_command(arbiter: &Listener, id: &str, command: Value) -> Value {
     let mut command = command;
     command["id"] = json!(id);

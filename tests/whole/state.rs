@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// User id of an ordinary user, for tests that run as root.
 const NOBODY: u32 = 65_534;
 
-/// A home directory in which everybody set_mode write. The directory for temporary files must be open to others.
+/// A home directory in which everybody may write. The directory for temporary files must be open to others.
 fn home() -> TempDir {
     let home = tempfile::tempdir().expect("a directory");
     std::fs::set_permissions(home.path(), Permissions::from_mode(0o777)).expect("its owner");
@@ -61,7 +61,7 @@ fn logged_directory(mut command: Command) -> String {
 fn an_ordinary_users_games_are_in_their_home() {
     let home = home();
     let home = home.path();
-    // Others set_mode have no access to the build directory.
+    // Others may have no access to the build directory.
     std::fs::copy(crate::program(), home.join("bin")).expect("room");
     let config = home.join("kiebitz.toml");
     std::fs::write(&config, "[ports]\nusb = false\n").expect("room");

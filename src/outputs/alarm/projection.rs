@@ -143,7 +143,6 @@ impl<'de> Deserialize<'de> for AlarmKind {
 }
 
 impl AlarmChange {
-    /// Key and alarm.
     pub(crate) const fn alarm(&self) -> (&String, &Alarm) {
         match self {
             Self::Raised(key, alarm) | Self::Cleared(key, alarm) => (key, alarm),

@@ -62,7 +62,6 @@ impl AlarmTo {
     }
 }
 
-/// The table as written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AlarmTable {

@@ -415,7 +415,6 @@ impl DeskViewer {
     }
 }
 
-/// The daemon's status, for operators.
 async fn status(State(door): SharedDesk, _operator: Operator) -> Result<Response, PairingsRefusal> {
     pairings::in_hall(&door)?;
     let (question, answer) = oneshot::channel();

@@ -33,7 +33,6 @@ impl Outputs {
     }
 }
 
-/// Lists the names of the outputs that can be tested.
 pub(super) async fn list(State(door): SharedDesk, _operator: Operator) -> Response {
     let names: Vec<&str> = door.outputs.trials.iter().map(Trial::name).collect();
     Json(json!({ "outputs": names })).into_response()
@@ -44,7 +43,6 @@ pub(super) struct TrialForm {
     output: String,
 }
 
-/// Tests an output.
 pub(super) async fn test(
     State(door): SharedDesk,
     Operator(guest): Operator,

@@ -117,7 +117,6 @@ pub(super) async fn upload(
     .await
 }
 
-/// Removes an uploaded file.
 pub(super) async fn remove(
     State(door): SharedDesk,
     Operator(guest): Operator,

@@ -40,7 +40,6 @@ pub(crate) enum DeskUpdate {
     Board(String),
     /// The name of a board that is no longer shown.
     Gone(String),
-    /// The round's pairings.
     Pairings(String),
     /// Whether the journal has every event that is shown.
     Kept(String),
@@ -93,7 +92,6 @@ struct DeskBoardView<'p> {
     incidents: Vec<Opened<'p>>,
     /// Closed incidents of the game.
     past: Vec<PastIncident<'p>>,
-    /// Results that arbiters have set for the game, the oldest first.
     results: &'p [ResultSet],
     offences: Offences,
 }
@@ -105,7 +103,6 @@ struct Offences {
     black: u32,
 }
 
-/// An incident with its opening time.
 #[derive(Debug, Serialize)]
 struct Opened<'i> {
     #[serde(flatten)]
@@ -116,7 +113,6 @@ struct Opened<'i> {
     since: Option<Timestamp>,
 }
 
-/// A closed incident.
 #[derive(Debug, Serialize)]
 struct PastIncident<'i> {
     #[serde(flatten)]
@@ -145,7 +141,6 @@ struct IncidentEnding {
     reason: IncidentEnd,
     counts: Option<bool>,
     decision: Option<String>,
-    /// Arbiter who decided.
     decided_by: Option<String>,
 }
 
@@ -175,7 +170,6 @@ impl Desk {
         self.changed.insert(name);
     }
 
-    /// Replaces the pairings.
     pub(crate) fn set_pairings(&mut self, tournament: Arc<Tournament>) {
         self.paired.tournament = tournament;
     }

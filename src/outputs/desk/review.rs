@@ -38,7 +38,6 @@ const MAX_CAPTURE: usize = 64 << 20;
 const POLICY_OF_REPORTS: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
 
-/// Reads past games.
 #[derive(Debug)]
 pub(super) struct GameReader {
     /// `None` at a hub: the journals are in the halls.
@@ -58,7 +57,6 @@ impl StillWanted {
 }
 
 impl GameReader {
-    /// Creates a reader. `language` is that of the event.
     pub(super) fn of(archive: Option<Archive>, language: Language) -> Self {
         Self {
             archive,
@@ -101,7 +99,6 @@ impl GameReader {
     }
 }
 
-/// Routes for past games.
 pub(super) fn routes() -> Router<Arc<DeskState>> {
     Router::new()
         .route("/games", get(games))

@@ -69,7 +69,6 @@ impl Sessions {
         Some(guest.clone())
     }
 
-    /// Ends a session.
     pub(super) fn end(&mut self, secret: &str) {
         self.open.remove(secret);
     }

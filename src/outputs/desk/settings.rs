@@ -21,7 +21,6 @@ pub struct DeskSettings {
     pub user_header: Option<String>,
 }
 
-/// The table as written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DeskTable {

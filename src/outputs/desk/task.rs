@@ -18,7 +18,6 @@ use crate::outputs::shared::to_hall::ToHall;
 use crate::outputs::shared::trial::Trial;
 use crate::tournament::files::PairingFiles;
 
-/// Sender of a page's updates.
 pub(super) type PageSender = mpsc::Sender<Bytes>;
 
 /// Queue of new pages.
@@ -26,7 +25,6 @@ const ASKS: usize = 16;
 /// Queue of a page's updates: room for one change of every board in a large hall.
 pub(super) const WAITING: usize = 512;
 
-/// The desk as an output.
 #[derive(Debug, Clone)]
 pub(crate) struct DeskOutput {
     pub(crate) settings: Settings,

@@ -81,7 +81,6 @@ pub(super) fn role_by_proxy(file: &Path, name: &str) -> Result<Option<Role>> {
     Ok(find(file, name)?.map(|(role, _)| role))
 }
 
-/// Role and hash of a user.
 fn find(file: &Path, name: &str) -> Result<Option<(Role, String)>> {
     let text = crate::text_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut found = None;

@@ -56,7 +56,6 @@ impl Address {
         }
     }
 
-    /// Name of the output in reports.
     pub(in crate::outputs) fn output(&self) -> &str {
         &self.output
     }

@@ -16,7 +16,7 @@ pub struct BoardView<'a> {
     pub expected: Option<(&'a Board, Bitboard)>,
     /// Display of the clock.
     pub clock: Option<ClockFace>,
-    /// Orientation of the board, seen from White's side.
+    /// Orientation of the board: the side on which White sits.
     pub orientation: Option<Orientation>,
     /// Version of the board's firmware, major and minor number. A board on a bus gives it after it has connected.
     pub version: Option<(u8, u8)>,

@@ -68,7 +68,6 @@ impl Delayed {
         self.delay
     }
 
-    /// The games, up to the last event that is due.
     pub(crate) const fn games(&self) -> &Games {
         &self.games
     }

@@ -13,7 +13,6 @@ pub(in crate::outputs) fn read<T: DeserializeOwned + Default>(file: &Path) -> T 
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-/// Replaces the notes.
 pub(in crate::outputs) fn write(file: &Path, noted: &impl Serialize) -> io::Result<()> {
     let draft = file.with_extension("new");
     fs::write(&draft, serde_json::to_vec(noted)?)?;

@@ -43,7 +43,6 @@ impl BoardRecord {
         changed
     }
 
-    /// The current game.
     pub(in crate::outputs) fn game(&self) -> Option<&GameRecord> {
         self.games.current()
     }

@@ -56,7 +56,6 @@ impl Reports {
         })
     }
 
-    /// All reports, by name.
     pub(crate) fn all(&self) -> BTreeMap<String, OutputReport> {
         self.outputs
             .lock()

@@ -25,7 +25,6 @@ impl ToHall {
 /// A command with its reply channel.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// Name of the board.
     pub(crate) board: String,
     pub(crate) command: Command,
     /// If the receiver was dropped, nobody waits for the answer and the command must not be carried out.
@@ -45,17 +44,13 @@ pub(crate) enum Unanswered {
          on {topic} and the answers"
     )]
     Silent {
-        /// Name of the daemon.
         daemon: String,
         /// Topic to which the command was sent.
         topic: String,
     },
     /// The daemon is offline. The command was not sent.
     #[error("the daemon {daemon} is not connected; nothing was sent")]
-    Away {
-        /// Name of the daemon.
-        daemon: String,
-    },
+    Away { daemon: String },
     /// The broker is not connected. The command was not sent.
     #[error("the hub is not connected to its broker; nothing was sent")]
     NoBroker,

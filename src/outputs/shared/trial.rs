@@ -26,7 +26,6 @@ impl Trial {
         }
     }
 
-    /// Name of the output in the status.
     pub(in crate::outputs) fn name(&self) -> &str {
         &self.name
     }

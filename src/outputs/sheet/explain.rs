@@ -88,7 +88,7 @@ fn heading(name: &str, time: &str, ply: Option<&Ply>, replaced: &str) -> String 
     format!("  {name:<14}published {time}{decided}{replaced}\n")
 }
 
-/// Reason why the piece had stood for long reason_of_rest.
+/// Reason why the piece had stood for long enough.
 fn reason_of_rest(caution: Caution) -> &'static str {
     match caution {
         Caution::NothingFollows => "and no other move could follow",

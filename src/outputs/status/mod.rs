@@ -50,7 +50,6 @@ pub(crate) struct BoardSummary {
     pub(crate) port: String,
     pub(crate) serial: Option<String>,
     pub(crate) version: Option<String>,
-    /// Whether a game is in progress.
     pub(crate) playing: bool,
     /// Whether a clock answers.
     pub(crate) clock: bool,
@@ -81,7 +80,6 @@ pub(crate) struct GameStatus {
 }
 
 impl GameStatus {
-    /// Creates the status of a game.
     pub(crate) fn of(playing: &Playing) -> Self {
         let players = playing.players.clone().unwrap_or_default();
         let (ply, name) = &playing.last;

@@ -11,7 +11,6 @@ color:#1a1a1a;background:#fff}table{border-collapse:collapse;width:100%}th,td{te
 border-bottom:1px solid #ccc}.bad{color:#a30000;font-weight:bold}dt{font-weight:bold}dd{margin:0 0 .5rem}\
 @media(prefers-color-scheme:dark){body{color:#eee;background:#16181b}.bad{color:#ff8a80}}";
 
-/// Renders the page.
 pub(crate) fn page(status: &Status) -> String {
     let state = if status.ok {
         "all is well"
@@ -85,7 +84,6 @@ fn row(board: &BoardSummary, now: Timestamp) -> Markup {
     }
 }
 
-/// Table of the outputs.
 fn outputs(status: &Status) -> Markup {
     html! {
         @if !status.daemon.outputs.is_empty() {

@@ -54,7 +54,6 @@ async fn only_own_names(request: Request, next: Next) -> Response {
     }
 }
 
-/// State of the request handlers.
 #[derive(Debug, Clone)]
 struct Asking {
     questions: mpsc::Sender<Question>,

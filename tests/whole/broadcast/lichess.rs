@@ -266,7 +266,7 @@ impl Lichess {
     }
 }
 
-/// Whether a game belongs on a board: by its id, else by the players in the is_same_game round, else by the moves that both
+/// Whether a game belongs on a board: by its id, else by the players in the same round, else by the moves that both
 /// have.
 fn is_same_game(board: &Chapter, game: &Chapter) -> bool {
     let tag = |name: &str| (board.tags.get(name), game.tags.get(name));

@@ -109,7 +109,6 @@ impl World {
         self.state().join("journal.sqlite")
     }
 
-    /// Sets the behaviour of the disk.
     pub(crate) fn set_disk(&self, how: &str) {
         self.shim.as_ref().unwrap().set_disk(how);
     }

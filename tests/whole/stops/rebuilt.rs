@@ -86,7 +86,6 @@ impl Left {
         self.directory.path().join("recordings")
     }
 
-    /// Removes the whole journal.
     fn remove_journal(&self) {
         for beside in ["", "-wal", "-shm"] {
             let file = self.directory.path().join(format!("journal.sqlite{beside}"));

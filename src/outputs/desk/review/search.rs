@@ -18,7 +18,6 @@ pub(super) struct Search {
     text: String,
     /// Day on which the game began, in local time.
     date: String,
-    /// Number of the round.
     round: String,
     /// If set, only games with this kind of notice.
     notice: Option<Notice>,

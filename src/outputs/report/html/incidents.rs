@@ -58,7 +58,6 @@ pub(super) fn others(game: GameRenderer<'_>, number: usize) -> Markup {
     }
 }
 
-/// An incident with its evidence.
 pub(super) fn card(
     report: &Report,
     view: Renderer<'_>,

@@ -70,7 +70,6 @@ impl GameRenderer<'_> {
         )
     }
 
-    /// Headings of the table of occurrences.
     pub(in crate::outputs::report) fn occurrence_heads(self) -> [&'static str; 7] {
         let words = self.view.words;
         [
