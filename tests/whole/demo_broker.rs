@@ -1,4 +1,4 @@
-//! The broker inside the program serves whoever comes.
+//! The broker inside the program, with real clients.
 
 use std::process::Command;
 
@@ -23,14 +23,14 @@ async fn listener_gets_every_event_in_order() {
 }
 
 #[tokio::test]
-async fn late_listeners_of_both_versions_get_the_full_picture() {
+async fn late_listeners_of_both_versions_get_the_retained_game() {
     let broker = Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
     let publisher = Publisher::start(broker.addr());
     publisher.publish(&replayed_game());
     publisher.drained().await;
     let listener = Listener::start("late", broker.addr()).await;
     listener.has("boards/board-1/game").await;
-    let record = json(&listener.pictures()["boards/board-1/game"]);
+    let record = json(&listener.retained()["boards/board-1/game"]);
 
     for version in ["5", "311"] {
         let port = broker.addr().port().to_string();
@@ -59,7 +59,7 @@ async fn late_listeners_of_both_versions_get_the_full_picture() {
 }
 
 #[tokio::test]
-async fn daemon_that_vanishes_is_offline() {
+async fn a_daemon_that_vanishes_is_offline() {
     let broker = Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
     let door = crate::mosquitto::Door::to(broker.addr()).await;
     let listener = Listener::start("listener", broker.addr()).await;
@@ -67,7 +67,7 @@ async fn daemon_that_vanishes_is_offline() {
     listener.until("online", |heard| heard.len() == 1).await;
     door.set(crate::mosquitto::DoorState::Shut);
     listener.until("the last will", |heard| heard.len() >= 2).await;
-    assert_eq!(json(&listener.pictures()["daemons/pi/state"])["state"], "offline");
+    assert_eq!(json(&listener.retained()["daemons/pi/state"])["state"], "offline");
     drop(publisher);
 }
 

@@ -1,5 +1,5 @@
-//! Minutes of a round with everything that goes wrong, on pseudo-terminals and in real time: `kiebitz run` as it is built, a
-//! real broker, and a subscriber.
+//! Minutes of a round with all kinds of faults, on pseudo-terminals and in real time: the built `kiebitz run`, a real
+//! broker, and a subscriber.
 
 mod daemon;
 mod room;
@@ -23,32 +23,32 @@ use kiebitz_workbench::soak::table::{self, Table};
 use kiebitz_workbench::soak::verdict;
 use room::Room;
 
-/// What a soak is to be.
+/// Parameters of a soak test.
 #[derive(Debug, Clone, Copy)]
 struct Soak {
     seed: u64,
     minutes: u32,
     boards: usize,
-    /// What goes wrong in a minute.
+    /// Faults in each minute.
     minute: Plan,
     broker: Broker,
 }
 
-/// What becomes of the broker meanwhile.
+/// Faults of the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Broker {
-    /// It is there.
+    /// None.
     Steady,
-    /// A proxy before it loses its answers, and resets connections.
+    /// A proxy in front of the broker loses its answers, and resets connections.
     BehindProxy,
-    /// It is stopped by SIGSTOP again and again.
+    /// The broker is stopped by SIGSTOP again and again.
     Frozen,
-    /// It is not to be reached for all but the first and the last seconds: more moves than an hour of play has.
+    /// The broker cannot be reached except for the first and last seconds: more moves than an hour of play has.
     Gone,
 }
 
 const BOARDS: usize = 6;
-/// Twice what goes wrong in the round of two hours.
+/// Twice as many faults as in the simulated round of two hours.
 const MINUTE: Plan = Plan {
     unplugs: 3,
     restarts: 1,
@@ -56,7 +56,7 @@ const MINUTE: Plan = Plan {
     silences: 1,
     away: AWAY,
 };
-/// Nothing but the daemon's end, all the time.
+/// The daemon is stopped or killed all the time, and nothing else fails.
 const KILLS: Plan = Plan {
     unplugs: 0,
     restarts: 25,
@@ -64,18 +64,19 @@ const KILLS: Plan = Plan {
     silences: 0,
     away: (10, 800),
 };
-/// Only a soak that fails waits this long for what is still to be published.
+/// Timeout for the last events; only failing soaks wait this long.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// What the daemon may have in memory with these boards, in kilobytes, built without optimisation.
+/// Limit on the daemon's memory with these boards, in KiB, in an unoptimised build.
 const MEMORY: u64 = 64 * 1024;
 
-/// Unplugged cables, garbage, silence and a daemon that is killed and started again.
+/// Unplugged cables, garbage, silence, and a daemon that is killed and started again.
 #[tokio::test]
 async fn minutes_on_pseudo_terminals_leave_every_game_right_or_its_gap_stated() {
     Soak::usual(7, if is_full() { 2 } else { 1 }).run().await;
 }
 
-/// As long as you like: `SOAK_MINUTES=60 SOAK_SEED=2 cargo test -p kiebitz-whole live::by_hand -- --ignored --nocapture`.
+/// A soak of any length: `SOAK_MINUTES=60 SOAK_SEED=2 cargo test -p kiebitz-whole live::by_hand -- --ignored
+/// --nocapture`.
 #[tokio::test]
 #[ignore = "ten minutes, for those who look for a fault"]
 async fn by_hand() {
@@ -86,8 +87,8 @@ async fn by_hand() {
         .await;
 }
 
-// 125 ends at any moment, in full 375, most by SIGKILL. Who keeps events by their numbers has each once, in order, without
-// a gap, and every game is right.
+// 125 ends of the daemon at any moment (375 in a full run), most by SIGKILL. A subscriber that identifies events by
+// number gets each once, in order and without a gap, and every game is right.
 
 #[tokio::test]
 async fn kills_leave_no_trace() {
@@ -125,7 +126,7 @@ impl Soak {
         }
     }
 
-    /// 25 ends of the daemon a minute and nothing else.
+    /// 25 ends of the daemon per minute and no other faults.
     fn kills(seed: u64, broker: Broker) -> Self {
         Self {
             seed,
@@ -142,24 +143,24 @@ impl Soak {
         let broker = Mosquitto::start().await;
         let listener = Listener::start("soak", broker.address()).await;
         let door = Door::to(broker.address()).await;
-        let reached = match self.broker {
+        let broker_address = match self.broker {
             Broker::BehindProxy | Broker::Gone => door.address(),
             Broker::Steady | Broker::Frozen => broker.address(),
         };
         let time = LiveTime::start();
         let mut room = Room::new(self, &time, directory.path());
-        let mut daemon = Daemon::new(directory.path(), reached, self.boards);
+        let mut daemon = Daemon::new(directory.path(), broker_address, self.boards);
         let mut trouble = Trouble::new(self, time.now());
         while !room.is_over(&time) {
-            room.go_on(&time, &mut daemon).await;
-            trouble.go_on(time.now(), &broker, &door);
+            room.advance(&time, &mut daemon).await;
+            trouble.advance(time.now(), &broker, &door);
         }
         trouble.end(&broker, &door).await;
         if self.broker != Broker::Steady {
-            // What is left when the daemon ends goes out with its next start, which does not come.
+            // Messages left at the end of the daemon would leave at its next start, which does not come.
             room.play_for(&time, &mut daemon, MAX_PAUSE).await;
         }
-        // What was played last is still to be published, and a board that was unplugged to be read.
+        // The last moves are still to be published, and the memory of an unplugged board to be read.
         let end = time.now() + PATIENCE;
         let mut wrong = vec!["nothing was published".to_owned()];
         while !wrong.is_empty() && time.now() < end {
@@ -168,7 +169,7 @@ impl Soak {
         }
         let report = format!("{} {}", room.report(), daemon.report());
         if !wrong.is_empty() {
-            // With its recordings it can be looked into.
+            // Keep the recordings for the analysis.
             directory.disable_cleanup(true);
             let kept = directory.path().display();
             panic!(
@@ -190,7 +191,7 @@ impl Soak {
             "one open port a board, none that is gone"
         );
         assert_eq!(daemon.end().await, Some(0));
-        // The broker has all, and passes it on.
+        // The broker has all messages; wait until it has delivered them.
         let (all, end) = (all(&daemon), time.now() + SETTLING);
         while received(&listener.heard()) < all && time.now() < end {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -206,7 +207,7 @@ impl Soak {
         room.all_happened(self.plan());
     }
 
-    /// What the journal has of every board.
+    /// Events in the journal, by board.
     fn kept(self, daemon: &Daemon) -> BTreeMap<String, Vec<String>> {
         let journal = Journal::open(&daemon.journal()).unwrap();
         let kept = (0..self.boards).map(|nth| {
@@ -229,7 +230,7 @@ impl Soak {
     }
 }
 
-/// What goes wrong on the way to the broker, in turn.
+/// Faults on the way to the broker, in turn.
 struct Trouble {
     broker: Broker,
     chance: Chance,
@@ -247,7 +248,7 @@ impl Trouble {
         }
     }
 
-    fn go_on(&mut self, now: Timestamp, broker: &Mosquitto, door: &Door) {
+    fn advance(&mut self, now: Timestamp, broker: &Mosquitto, door: &Door) {
         if now < self.next {
             return;
         }
@@ -262,7 +263,7 @@ impl Trouble {
     }
 
     async fn end(&self, broker: &Mosquitto, door: &Door) {
-        // A connection that has lost bytes is of no use any more.
+        // A connection that has lost bytes cannot recover, so close it.
         door.set(DoorState::Shut);
         tokio::time::sleep(Duration::from_millis(100)).await;
         door.set(DoorState::Open);
@@ -280,13 +281,13 @@ const PROXY: [DoorState; 5] = [
     DoorState::Shut,
 ];
 
-/// A way to the broker that was broken is tried again after up to 15 s.
+/// A broken connection is tried again after up to 15 s.
 const MAX_PAUSE: Duration = Duration::from_secs(20);
-/// Nothing new comes for this long before it is judged.
+/// Pause before each verdict, in which pending events arrive.
 const SETTLING: Duration = Duration::from_secs(5);
 
-/// The events of every board as a subscriber has them who drops the numbers that are there already; they count
-/// from 1 without gaps, whatever was delivered twice.
+/// Events of every board as a subscriber has them that ignores repeated numbers. Checks that numbers count from 1
+/// without gaps, whatever was delivered twice.
 fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
     let mut heard: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for publish in publishes {
@@ -315,7 +316,7 @@ fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
     heard
 }
 
-/// The games that are neither right nor said to have a gap, in words.
+/// Games that are neither right nor reported with a gap, in words.
 fn judge(room: &Room, listener: &Listener) -> Vec<String> {
     let heard = by_board(&listener.heard());
     let mut wrong = Vec::new();
@@ -336,7 +337,7 @@ fn judge(room: &Room, listener: &Listener) -> Vec<String> {
     wrong
 }
 
-/// Whether the game that was played then is said to have a gap.
+/// Whether the game at that time is reported with a gap.
 fn has_gap(table: &Table, events: &[Event], at: Timestamp) -> bool {
     let game = table
         .played
@@ -362,5 +363,5 @@ fn has_gap(table: &Table, events: &[Event], at: Timestamp) -> bool {
     gaps.any(|(from, to)| from <= last.at + PUBLISHED_WITHIN && to + PUBLISHED_WITHIN >= first.at)
 }
 
-/// What is played is published within this time.
+/// Maximum delay between a move on the board and its publication.
 const PUBLISHED_WITHIN: Duration = Duration::from_secs(15);

@@ -1,4 +1,4 @@
-//! What subscribers get, from a real broker.
+//! Messages that subscribers receive from a real broker.
 
 use std::collections::BTreeSet;
 use std::io::Cursor;
@@ -43,7 +43,7 @@ async fn listener_gets_every_event_in_order() {
 }
 
 #[tokio::test]
-async fn late_listener_gets_the_full_picture() {
+async fn late_listener_gets_all_retained_topics() {
     let broker = Mosquitto::start().await;
     let publisher = Publisher::start(broker.address());
     let game = replayed_game();
@@ -75,14 +75,14 @@ async fn late_listener_gets_the_full_picture() {
     listener
         .until("all pictures", |heard| heard.len() >= topics.len())
         .await;
-    let pictures = listener.pictures();
-    assert_eq!(pictures.keys().map(String::as_str).collect::<Vec<_>>(), topics);
+    let retained = listener.retained();
+    assert_eq!(retained.keys().map(String::as_str).collect::<Vec<_>>(), topics);
     assert!(
         listener.heard().iter().all(|publish| publish.retain),
         "they are retained"
     );
 
-    let record = json(&pictures["boards/board-1/game"]);
+    let record = json(&retained["boards/board-1/game"]);
     let moves = record["moves"].as_array().expect("moves");
     let events: Vec<serde_json::Value> = game
         .iter()
@@ -112,32 +112,32 @@ async fn late_listener_gets_the_full_picture() {
         "with clocks"
     );
 
-    let text = std::str::from_utf8(&pictures["boards/board-1/pgn"].payload).expect("PGN is text");
+    let text = std::str::from_utf8(&retained["boards/board-1/pgn"].payload).expect("PGN is text");
     assert!(text.contains("{[%clk "), "{text}");
     assert_eq!(plies_of(text), moves.len());
-    let public = std::str::from_utf8(&pictures["public/boards/board-1/pgn"].payload).expect("PGN is text");
+    let public = std::str::from_utf8(&retained["public/boards/board-1/pgn"].payload).expect("PGN is text");
     assert_eq!(plies_of(public), moves.len());
     assert_eq!(
-        json(&pictures["public/boards/board-1/game"])["fen"],
+        json(&retained["public/boards/board-1/game"])["fen"],
         record["fen"]
     );
 
-    assert_eq!(json(&pictures["boards/board-1/incidents"]), json!([]));
-    let state = json(&pictures["boards/board-1/state"]);
+    assert_eq!(json(&retained["boards/board-1/incidents"]), json!([]));
+    let state = json(&retained["boards/board-1/state"]);
     assert_eq!(
         (&state["clock"]["present"], &state["daemon"]),
         (&json!(true), &json!("pi"))
     );
-    let placement = json(&pictures["boards/board-1/placement"]);
+    let placement = json(&retained["boards/board-1/placement"]);
     let game_placement = record["fen"].as_str().and_then(|fen| fen.split(' ').next());
     assert_eq!(placement["game_placement"].as_str(), game_placement);
-    assert!(json(&pictures["boards/board-1/clock"])["as_of"].is_string());
-    assert_eq!(json(&pictures[DAEMON])["state"], "online");
+    assert!(json(&retained["boards/board-1/clock"])["as_of"].is_string());
+    assert_eq!(json(&retained[DAEMON])["state"], "online");
     publisher.stop().await;
 }
 
 #[tokio::test]
-async fn killed_broker_loses_no_event() {
+async fn a_killed_broker_loses_no_event() {
     let mut broker = Mosquitto::start().await;
     let door = Door::to(broker.address()).await;
     let listener = Listener::start("listener", broker.address()).await;
@@ -153,7 +153,7 @@ async fn killed_broker_loses_no_event() {
         .until("the first third", |heard| event_seqs(heard).len() >= heard_first)
         .await;
 
-    // The broker has messages whose acknowledgements never arrive, and forgets them.
+    // Acknowledgements for the broker's messages never arrive, and the broker forgets the messages.
     door.set(DoorState::OneWay);
     publisher.publish(second);
     listener
@@ -170,7 +170,7 @@ async fn killed_broker_loses_no_event() {
         .expect("the outbox is at work");
     publisher.publish(third);
 
-    // The listener is back before anything is published again: what follows is the outbox's business alone.
+    // The listener is back before anything is published again, so only the outbox can lose events from here on.
     broker.start_again().await;
     listener.subscribed(2).await;
     let before = listener.heard().len();
@@ -197,16 +197,16 @@ async fn killed_broker_loses_no_event() {
     let all: BTreeSet<u64> = listener.seqs().into_iter().collect();
     assert_eq!(all.into_iter().collect::<Vec<_>>(), seqs(&game));
 
-    // The new broker knows all retained topics, those as well that have not changed since.
+    // The restarted broker has all retained topics, including those that have not changed since.
     let late = Listener::start("late", broker.address()).await;
     late.has("boards/board-1/game").await;
-    let record = json(&late.pictures()["boards/board-1/game"]);
-    assert_eq!(record, json(&listener.pictures()["boards/board-1/game"]));
+    let record = json(&late.retained()["boards/board-1/game"]);
+    assert_eq!(record, json(&listener.retained()["boards/board-1/game"]));
     publisher.stop().await;
 }
 
 #[tokio::test]
-async fn broker_that_comes_late_gets_everything() {
+async fn a_broker_that_starts_late_gets_everything() {
     let mut broker = Mosquitto::start().await;
     broker.kill();
     let publisher = Publisher::start(broker.address());
@@ -220,7 +220,7 @@ async fn broker_that_comes_late_gets_everything() {
 }
 
 #[tokio::test]
-async fn daemon_whose_connection_is_cut_is_offline_and_comes_back() {
+async fn a_daemon_whose_connection_is_cut_is_offline_and_comes_back() {
     let broker = Mosquitto::start().await;
     let door = Door::to(broker.address()).await;
     let listener = Listener::start("listener", broker.address()).await;
@@ -243,7 +243,7 @@ async fn daemon_whose_connection_is_cut_is_offline_and_comes_back() {
 }
 
 #[tokio::test]
-async fn daemon_that_stops_has_delivered_everything_and_is_offline() {
+async fn a_daemon_that_stops_has_delivered_everything_and_is_offline() {
     let broker = Mosquitto::start().await;
     let listener = Listener::start("listener", broker.address()).await;
     let publisher = Publisher::start(broker.address());
@@ -265,7 +265,7 @@ async fn daemon_that_stops_has_delivered_everything_and_is_offline() {
         Some(DAEMON),
         "offline is the last word"
     );
-    // One offline, not two: the last will was not said.
+    // There is one offline message: the last will was not sent.
     let states = heard.iter().filter(|publish| topic(publish) == DAEMON).count();
     assert_eq!(states, 2);
 
@@ -277,7 +277,7 @@ async fn daemon_that_stops_has_delivered_everything_and_is_offline() {
 }
 
 #[tokio::test]
-async fn daemon_publishes_its_boards_again_after_an_outage() {
+async fn a_daemon_publishes_its_boards_again_after_an_outage() {
     let broker = Mosquitto::start().await;
     let door = Door::to(broker.address()).await;
     let publisher = Publisher::start(door.address());
@@ -300,12 +300,12 @@ async fn daemon_publishes_its_boards_again_after_an_outage() {
     listener
         .until("online again", |heard| last_state(heard) == Some("online".into()))
         .await;
-    assert_eq!(json(&listener.pictures()[DAEMON])["boards"], json!(["board-1"]));
+    assert_eq!(json(&listener.retained()[DAEMON])["boards"], json!(["board-1"]));
     publisher.stop().await;
 }
 
 #[tokio::test]
-async fn names_that_make_no_topic_are_refused() {
+async fn names_that_are_invalid_in_topics_are_refused() {
     let config = MqttConfig::from_url("mqtt://localhost").expect("a URL");
     let error = Outbox::connect(config.clone().with_daemon("pi/#"), None).expect_err("a wildcard");
     assert!(error.to_string().contains("'#'"), "{error}");

@@ -1,4 +1,4 @@
-//! The broker is away while more happens than the outbox has room for: the rest comes from the journal.
+//! The broker is down while more happens than the outbox can hold: it reads the rest from the journal.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,7 +27,7 @@ struct Hall {
     last: u64,
 }
 
-/// The outbox reads what the test has written.
+/// Lets the outbox read the events that the test has written.
 #[derive(Debug)]
 struct Kept(PathBuf);
 
@@ -53,13 +53,13 @@ impl Hall {
         }
     }
 
-    /// So many events on every board, each kept and then handed over with a picture.
-    fn go_on(&mut self, events: u64) {
+    /// Publishes this many new events on every board, each stored first, with a state message after each.
+    fn publish_new(&mut self, events: u64) {
         let new: Vec<u64> = (self.last + 1..=self.last + events).collect();
         for seqs in new.chunks(100) {
             let mut messages = Vec::new();
             for board in BOARDS {
-                let events = happened(&self.time, board, seqs.iter().copied());
+                let events = new_events(&self.time, board, seqs.iter().copied());
                 self.journal.append(&events).unwrap();
                 let topics = Prefix::live().board(board).unwrap();
                 for event in events {
@@ -73,7 +73,7 @@ impl Hall {
     }
 }
 
-fn happened(time: &LiveTime, board: &str, seqs: impl Iterator<Item = u64>) -> Vec<Event> {
+fn new_events(time: &LiveTime, board: &str, seqs: impl Iterator<Item = u64>) -> Vec<Event> {
     let event = |seq| Event {
         v: 1,
         stream: "live".to_owned(),
@@ -87,7 +87,7 @@ fn happened(time: &LiveTime, board: &str, seqs: impl Iterator<Item = u64>) -> Ve
     seqs.map(event).collect()
 }
 
-/// The last number of each board that somebody has who drops what they have; panics where one is missing.
+/// Last event number of each board, as a subscriber has it that drops repetitions. Panics if an event is missing.
 fn kept_by_seq(heard: &[Publish]) -> BTreeMap<String, u64> {
     let mut kept = BTreeMap::new();
     for publish in heard.iter().filter(|publish| topic(publish).ends_with("/events")) {
@@ -101,23 +101,23 @@ fn kept_by_seq(heard: &[Publish]) -> BTreeMap<String, u64> {
     kept
 }
 
-fn everywhere(last: u64) -> BTreeMap<String, u64> {
+fn all_boards_at(last: u64) -> BTreeMap<String, u64> {
     BOARDS.iter().map(|board| ((*board).to_owned(), last)).collect()
 }
 
 #[tokio::test]
-async fn an_outage_longer_than_memory_loses_no_event() {
+async fn an_outage_beyond_the_outbox_loses_no_event() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let broker = Mosquitto::start().await;
     let door = Door::to(broker.address()).await;
     let listener = Listener::start("listener", broker.address()).await;
     let mut hall = Hall::publishing_to(&door, directory.path());
-    hall.go_on(50);
+    hall.publish_new(50);
     hall.publisher.drained().await;
     let mut progress = hall.publisher.outbox.progress();
 
     close(&door, &hall).await;
-    hall.go_on(1500);
+    hall.publish_new(1500);
     let behind = progress.wait_for(|progress| progress.behind == BOARDS.len());
     in_time("no more room", behind).await.unwrap();
     let room = progress.wait_for(|progress| progress.queued < 2100);
@@ -129,24 +129,24 @@ async fn an_outage_longer_than_memory_loses_no_event() {
         door.set(DoorState::Open);
         let some = progress.wait_for(|progress| progress.acknowledged["a"] > before + 200);
         in_time("some of it", some).await.unwrap();
-        hall.go_on(10);
+        hall.publish_new(10);
         assert!(progress.borrow().behind > 0, "there is more to come");
         close(&door, &hall).await;
-        hall.go_on(100);
+        hall.publish_new(100);
     }
     door.set(DoorState::Open);
     hall.publisher.drained().await;
-    hall.go_on(10);
+    hall.publish_new(10);
     hall.publisher.drained().await;
 
     let late = Listener::start("late", broker.address()).await;
     for board in BOARDS {
         late.has(&format!("boards/{board}/state")).await;
-        let state = &late.pictures()[&format!("boards/{board}/state")];
+        let state = &late.retained()[&format!("boards/{board}/state")];
         assert_eq!(json(state).as_u64(), Some(hall.last));
         assert_eq!(progress.borrow().acknowledged.get(board), Some(&hall.last));
     }
-    let all = everywhere(hall.last);
+    let all = all_boards_at(hall.last);
     listener
         .until("all of it", |heard| kept_by_seq(heard) == all)
         .await;
@@ -154,14 +154,14 @@ async fn an_outage_longer_than_memory_loses_no_event() {
 }
 
 #[tokio::test]
-async fn offline_comes_after_what_was_read_at_the_end() {
+async fn offline_comes_after_the_events_read_at_the_end() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let broker = Mosquitto::start().await;
     let door = Door::to(broker.address()).await;
     let listener = Listener::start("listener", broker.address()).await;
     door.set(DoorState::Shut);
     let mut hall = Hall::publishing_to(&door, directory.path());
-    hall.go_on(1000);
+    hall.publish_new(1000);
     let mut progress = hall.publisher.outbox.progress();
     let behind = progress.wait_for(|progress| progress.behind == BOARDS.len());
     in_time("no more room", behind).await.unwrap();
@@ -171,15 +171,15 @@ async fn offline_comes_after_what_was_read_at_the_end() {
     in_time("a connection", connected).await.unwrap();
     hall.publisher.stop().await;
     listener.until("offline", is_offline).await;
-    assert_eq!(kept_by_seq(&listener.heard()), everywhere(1000));
+    assert_eq!(kept_by_seq(&listener.heard()), all_boards_at(1000));
 }
 
-/// Whether that was the last word.
+/// Whether offline was the last message.
 fn is_offline(heard: &[Publish]) -> bool {
     heard.last().is_some_and(|last| json(last)["state"] == "offline")
 }
 
-/// The connection is lost, and the outbox knows.
+/// Cuts the connection and waits until the outbox notices.
 async fn close(door: &Door, hall: &Hall) {
     door.set(DoorState::Shut);
     let mut connection = hall.publisher.outbox.connection();
@@ -187,16 +187,16 @@ async fn close(door: &Door, hall: &Hall) {
     in_time("the loss is noticed", lost).await.unwrap();
 }
 
-/// `kiebitz run`; it is killed when the test is done with it.
+/// `kiebitz run`. Killed when it is dropped.
 pub(crate) struct Program(Child);
 
 impl Program {
-    /// With the configuration and for the log of this directory.
+    /// Starts the program with the configuration and log file in this directory.
     pub(crate) fn start(directory: &Path) -> Self {
         Self::start_with(directory, &[])
     }
 
-    /// The same with variables of the environment.
+    /// Like [`start`](Self::start), with environment variables.
     pub(crate) fn start_with(directory: &Path, variables: &[(&str, &Path)]) -> Self {
         let log = File::options()
             .append(true)
@@ -219,14 +219,14 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Fails when it has ended, as it should.
+        // Fails if the program has ended, as it should have.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
 #[tokio::test]
-async fn the_program_reads_from_its_journal_what_the_broker_has_missed() {
+async fn the_program_reads_missed_events_from_its_journal() {
     const EVENTS: u64 = 2000;
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let broker = Mosquitto::start().await;
@@ -240,7 +240,7 @@ async fn the_program_reads_from_its_journal_what_the_broker_has_missed() {
     let mut journal = Journal::open(&file).unwrap();
     let time = LiveTime::start();
     for board in BOARDS {
-        journal.append(&happened(&time, board, 1..=EVENTS)).unwrap();
+        journal.append(&new_events(&time, board, 1..=EVENTS)).unwrap();
     }
     journal
         .acknowledge("mqtt", "live", BOARDS.map(|board| (board, 0)))
@@ -265,7 +265,7 @@ async fn the_program_reads_from_its_journal_what_the_broker_has_missed() {
     listener
         .until("online again", |heard| heard[before..].iter().any(is_online))
         .await;
-    let all = everywhere(EVENTS);
+    let all = all_boards_at(EVENTS);
     listener
         .until("all of it", |heard| kept_by_seq(heard) == all)
         .await;

@@ -1,4 +1,4 @@
-//! Spectators wait: `kiebitz run` with a delay, killed and stopped while there is something that they have not had.
+//! Spectators get games with a delay: `kiebitz run` is killed and stopped while moves are held back.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -15,15 +15,15 @@ use serde_json::Value;
 use crate::mosquitto::Mosquitto;
 use crate::mqtt_world::{Listener, json, topic};
 
-/// As the configuration says it below.
+/// The delay in the configuration below.
 const DELAY: Duration = Duration::from_secs(5);
-/// The clocks of two processes are read at their starts, each by itself.
+/// Tolerance for the clocks of two processes, each of which is read once at its start.
 const ACCURACY: Duration = Duration::from_millis(100);
 const GAME: &str = "1. e4 e5 2. Nf3 d6 3. d4 Bg4 4. dxe5 Bxf3 5. Qxf3 dxe5 6. Bc4 Nf6 7. Qb3 Qe7 8. Nc3 c6 \
                     9. Bg5 b5 10. Nxb5 cxb5 11. Bxb5+ Nbd7 12. O-O-O Rd8 13. Rxd7 Rxd7 14. Rd1 Qe6 \
                     15. Bxd7+ Nxd7 16. Qb8+ Nxb8 17. Rd8#";
 
-/// A program of this package; it is killed when the test is done with it.
+/// A program of this package. Killed when it is dropped.
 pub(crate) struct Program(Child);
 
 impl Program {
@@ -43,7 +43,7 @@ impl Program {
         Self(child.expect("kiebitz runs"))
     }
 
-    /// Has it read its configuration again.
+    /// Makes the program reload its configuration.
     fn hang_up(&self) {
         let sent = Command::new("kill")
             .args(["-HUP", &self.0.id().to_string()])
@@ -51,7 +51,7 @@ impl Program {
         assert!(sent.expect("kill runs").success());
     }
 
-    /// Waits until it has stopped in good order.
+    /// Sends SIGTERM, and waits until the program has stopped with code 0.
     pub(crate) fn stop(mut self) {
         let sent = Command::new("kill").arg(self.0.id().to_string()).status();
         assert!(sent.expect("kill runs").success());
@@ -61,13 +61,13 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Fails when it has ended, as it should.
+        // Fails if the program has ended, as it should have.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// `board` is what is said of the board beside its name.
+/// Writes the configuration. `board` has further lines about the board.
 fn configure(directory: &Path, broker: SocketAddr, board: &str) -> PathBuf {
     let (state, port) = (directory.join("state"), directory.join("links/board-1"));
     let config = format!(
@@ -81,7 +81,7 @@ fn configure(directory: &Path, broker: SocketAddr, board: &str) -> PathBuf {
 }
 
 #[tokio::test]
-async fn spectators_get_all_and_nothing_too_early_over_restarts() {
+async fn spectators_get_everything_and_nothing_early_across_restarts() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let broker = Mosquitto::start().await;
     let listener = Listener::start("spectators", broker.address()).await;
@@ -98,7 +98,7 @@ async fn spectators_get_all_and_nothing_too_early_over_restarts() {
     listener
         .until("four plies", |heard| plies_published(heard) >= 4)
         .await;
-    // SIGKILL, with plies that spectators have not had.
+    // SIGKILL, with plies that spectators do not have yet.
     drop(daemon);
     assert!(plies_seen(&listener.heard()) < plies_published(&listener.heard()));
     let daemon = Program::start(directory.path(), &run);
@@ -125,9 +125,9 @@ async fn spectators_get_all_and_nothing_too_early_over_restarts() {
     daemon.stop();
 
     let heard = listener.heard_at();
-    nothing_came_too_early(&heard);
+    assert_nothing_came_early(&heard);
     let all: Vec<Publish> = heard.into_iter().map(|(_, publish)| publish).collect();
-    in_order(&all);
+    assert_revisions_grow(&all);
     let games = public_games(&all);
     let last = games
         .iter()
@@ -171,14 +171,14 @@ async fn another_delay_applies_at_once() {
     configure(directory.path(), broker.address(), delayed);
     daemon.hang_up();
     let log = || std::fs::read_to_string(directory.path().join("log")).unwrap_or_default();
-    let told = async {
+    let reloaded = async {
         while log().matches("delays for spectators of single boards").count() < 2 {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    let told = tokio::time::timeout(Duration::from_secs(60), told).await;
-    assert!(told.is_ok(), "{}", log());
-    // What was on its way is there before what comes later.
+    let reloaded = tokio::time::timeout(Duration::from_secs(60), reloaded).await;
+    assert!(reloaded.is_ok(), "{}", log());
+    // Messages already on their way arrive before those of later plies.
     let two_more = plies_published(&listener.heard()) + 2;
     listener
         .until("more plies", |heard| plies_published(heard) >= two_more)
@@ -190,8 +190,8 @@ async fn another_delay_applies_at_once() {
     assert_eq!(plies_seen(&listener.heard()), seen);
 }
 
-/// No move, result or reading of the clock was there before its time.
-fn nothing_came_too_early(heard: &[(Timestamp, Publish)]) {
+/// Checks that no move, result or clock reading came early.
+fn assert_nothing_came_early(heard: &[(Timestamp, Publish)]) {
     let all: Vec<Publish> = heard.iter().map(|(_, publish)| publish.clone()).collect();
     let events = events(&all);
     let (mut games, mut clocks) = (0, 0);
@@ -232,14 +232,14 @@ fn nothing_came_too_early(heard: &[(Timestamp, Publish)]) {
     assert!(games > 30 && clocks > 20, "{games} games, {clocks} clocks");
 }
 
-/// A revision is published again after a restart, but stays what it was, and none goes back.
-fn in_order(heard: &[Publish]) {
+/// Checks that revisions never decrease. A revision that is published again after a restart must not have changed.
+fn assert_revisions_grow(heard: &[Publish]) {
     let mut revisions: BTreeMap<String, (u64, Value)> = BTreeMap::new();
     for game in public_games(heard) {
         let revision = game["revision"].as_u64().expect("a number");
         let id = game["game"].as_str().expect("an id").to_owned();
-        if let Some((before, picture)) = revisions.insert(id, (revision, game.clone())) {
-            assert!(revision > before || picture == game, "{picture} and then {game}");
+        if let Some((before, earlier)) = revisions.insert(id, (revision, game.clone())) {
+            assert!(revision > before || earlier == game, "{earlier} and then {game}");
         }
     }
 }
@@ -274,14 +274,14 @@ fn moves(game: &Value) -> Vec<(u32, Option<String>)> {
         .collect()
 }
 
-/// The plies that the arbiter has by now.
+/// Number of plies that the arbiter has.
 fn plies_published(heard: &[Publish]) -> usize {
     on(heard, "boards/board-1/game")
         .next_back()
         .map_or(0, |game| moves(&json(game)).len())
 }
 
-/// Those that spectators have.
+/// Number of plies that spectators have.
 fn plies_seen(heard: &[Publish]) -> usize {
     public_games(heard).last().map_or(0, |game| moves(game).len())
 }

@@ -1,6 +1,6 @@
-//! Past games at the desk: the list of those in the journal, and of each what the commands of the program give.
+//! Past games at the desk: the list of games in the journal, and PGN, report, capture and explanation of each.
 //!
-//! Journal and recordings are read anew for each request, beside the daemon that writes them, and off its tasks.
+//! Each request reads journal and recordings anew, on a blocking thread, while the daemon goes on writing them.
 
 mod refusal;
 mod search;
@@ -30,25 +30,24 @@ use crate::system_time::local_zone;
 use refusal::ReviewRefusal;
 use search::Search;
 
-/// So many requests read at a time: disk and processor are the daemon's first.
+/// Concurrent readers. Few, as the daemon needs disk and processor more.
 const AT_ONCE: usize = 2;
-/// The largest capture that is handed out, in bytes: it is put together in memory.
+/// Limit for a downloaded capture, in bytes. It is assembled in memory.
 const MAX_CAPTURE: usize = 64 << 20;
-/// What a browser may do for a report: print it. It has its own style in it, and nothing else.
+/// Content security policy of reports: their inline style, and nothing else.
 const POLICY_OF_REPORTS: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
 
-/// Where past games are read.
 #[derive(Debug)]
 pub(super) struct GameReader {
-    /// `None`: the boards are those of a hub, and their journals are in the halls.
+    /// `None` at a hub: the journals are in the halls.
     archive: Option<Archive>,
-    /// Of the event.
+    /// Language of the event.
     language: Language,
     turns: Arc<Semaphore>,
 }
 
-/// Whether somebody still waits for what is read.
+/// Whether the client still waits for the answer.
 struct StillWanted(Weak<()>);
 
 impl StillWanted {
@@ -58,7 +57,6 @@ impl StillWanted {
 }
 
 impl GameReader {
-    /// Of the games there, those of an event in that language.
     pub(super) fn of(archive: Option<Archive>, language: Language) -> Self {
         Self {
             archive,
@@ -67,7 +65,7 @@ impl GameReader {
         }
     }
 
-    /// Does some work with the journal, when it is its turn. Who hangs up ends it.
+    /// Runs `work` on the journal when a permit is free. `work` can see if the client hangs up, and stop.
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&KeptGames, &StillWanted) -> Result<T, ReviewRefusal> + Send + 'static,
@@ -87,7 +85,7 @@ impl GameReader {
         done?
     }
 
-    /// The same with a game.
+    /// Like [`read`](Self::read), for one game.
     async fn read_game<T: Send + 'static>(
         &self,
         id: String,
@@ -101,7 +99,6 @@ impl GameReader {
     }
 }
 
-/// What is asked of past games.
 pub(super) fn routes() -> Router<Arc<DeskState>> {
     Router::new()
         .route("/games", get(games))
@@ -121,14 +118,14 @@ async fn games(
     Ok(Json(found.await?).into_response())
 }
 
-/// A game with all that the journal has of it.
+/// A game with everything that the journal has of it.
 #[derive(Serialize)]
 struct Reviewed {
     #[serde(flatten)]
     report: GameReport,
-    /// How many offences each player has completed.
+    /// Number of offences that each player has completed.
     offences: PastOffences,
-    /// The advice of each incident, by its number and the code of each language.
+    /// Advice for each incident, by incident number and language code.
     advice_in: BTreeMap<u64, BTreeMap<&'static str, String>>,
 }
 
@@ -150,8 +147,8 @@ impl Reviewed {
             incidents.apply(event);
         }
         let offences = incidents.offences();
-        let known = report.incidents.iter().map(|entry| &entry.incident);
-        let advised = known.map(|incident| (incident.incident, in_all_languages(incident)));
+        let incidents = report.incidents.iter().map(|entry| &entry.incident);
+        let advised = incidents.map(|incident| (incident.incident, in_all_languages(incident)));
         Ok(Self {
             advice_in: advised.collect(),
             report,
@@ -188,8 +185,8 @@ async fn game_pgn(
 }
 
 #[derive(Deserialize)]
-struct Wishes {
-    /// The code of a language; without it, that of the configuration.
+struct ReportOptions {
+    /// Language code; `None` for the language of the event.
     language: Option<String>,
 }
 
@@ -197,12 +194,12 @@ async fn report(
     State(door): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
-    Query(wishes): Query<Wishes>,
+    Query(options): Query<ReportOptions>,
 ) -> Result<Response, ReviewRefusal> {
     let usual = door.reading.language;
     let read = door.reading.read_game(id, move |kept, game, _| {
-        let asked = wishes.language.as_deref();
-        let language = Language::ALL.iter().find(|known| Some(known.code()) == asked);
+        let code = options.language.as_deref();
+        let language = Language::ALL.iter().find(|known| Some(known.code()) == code);
         let language = language.copied().unwrap_or(usual);
         let manner = Manner {
             language,
@@ -246,7 +243,7 @@ async fn explain(
     Ok(Json(read.await?).into_response())
 }
 
-/// A file to be kept under a game's name.
+/// Response with a file to download, named after the game.
 fn download(game: &str, ending: &str, media_type: &'static str, content: impl IntoResponse) -> Response {
     let named = format!("{game}.{ending}");
     let mut response = content.into_response();
@@ -258,7 +255,7 @@ fn download(game: &str, ending: &str, media_type: &'static str, content: impl In
     response
 }
 
-/// The header for a file of that name: once as all programs read it, and once with every letter (RFC 6266).
+/// `Content-Disposition` of a file (RFC 6266): the name in plain ASCII for all programs, and in full.
 fn attachment(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();

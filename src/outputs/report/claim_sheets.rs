@@ -1,4 +1,5 @@
-//! Works out the claim sheets of a game from its moves, whether or not an event announced a claim. It decides nothing.
+//! Computes the claim sheets of a game from its moves, with or without an event that announced a claim. Decides
+//! nothing.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use super::position::{
     QuietPlies, castling_mode, castling_text, en_passant_text, fen_before, irreversible, legal,
 };
 
-/// What an event announced about a claim.
+/// A claim that an event announced.
 #[derive(Debug, Clone)]
 pub(super) struct AnnouncedClaim {
     pub(super) reason: ClaimReason,
@@ -24,14 +25,14 @@ pub(super) struct AnnouncedClaim {
     pub(super) offer: Offer,
 }
 
-/// A position of the game.
+/// A position of the game, and the ply after which it stood on the board.
 #[derive(Debug)]
 struct Standing {
     ply: u32,
     fen: String,
 }
 
-/// Works out the claims of a game; events announced these of them.
+/// Computes the claim sheets of a game. `announced` are the claims that events announced.
 pub(super) fn of(record: &GameRecord, notes: &[PlyNote], announced: &[AnnouncedClaim]) -> Claims {
     let mode = castling_mode(record);
     let game = ClaimedGame {
@@ -50,7 +51,8 @@ pub(super) fn of(record: &GameRecord, notes: &[PlyNote], announced: &[AnnouncedC
     }
 }
 
-/// The positions that stood on the board, the start included; irregular ones are none in the sense of the Laws.
+/// The positions after each ply, the start position included. Positions that are illegal are left out, as they cannot
+/// repeat under the Laws.
 fn standings(record: &GameRecord, mode: CastlingMode) -> Vec<Standing> {
     let start = core::iter::once((0, &record.start_fen));
     let plies = record.moves.iter().map(|entry| (entry.ply, &entry.fen));
@@ -82,7 +84,7 @@ impl ClaimedGame<'_> {
         let positions: Vec<(String, &AnnouncedClaim)> = announced
             .iter()
             .filter(|announced| announced.reason == ClaimReason::Threefold)
-            .filter_map(|announced| Some((self.claimed(&announced.offer, mode)?, announced)))
+            .filter_map(|announced| Some((self.claimed_fen(&announced.offer, mode)?, announced)))
             .collect();
         for (fen, announced) in &positions {
             let entry = claimed
@@ -98,8 +100,9 @@ impl ClaimedGame<'_> {
         sheets.into_iter().map(|(_, sheet)| sheet).collect()
     }
 
-    /// The position that could be claimed: the one on the board, or that after the move to be announced.
-    fn claimed(&self, offer: &Offer, mode: CastlingMode) -> Option<String> {
+    /// The claimed position: the one on the board, or the one after the move to be announced. `None` if that move is
+    /// not legal.
+    fn claimed_fen(&self, offer: &Offer, mode: CastlingMode) -> Option<String> {
         let fen = match offer.ply {
             0 => &self.record.start_fen,
             ply => &self.record.moves.iter().find(|entry| entry.ply == ply)?.fen,
@@ -113,7 +116,7 @@ impl ClaimedGame<'_> {
         Some(Fen::from_position(&position, EnPassantMode::Legal).to_string())
     }
 
-    /// One sheet for every stretch without capture or pawn move that was long enough.
+    /// A sheet for each stretch without capture or pawn move that was long enough or announced.
     fn fifty(&self, announced: &[AnnouncedClaim]) -> Vec<ClaimSheet> {
         let mut stretches: BTreeMap<u32, (u32, Vec<&AnnouncedClaim>)> = BTreeMap::new();
         for entry in &self.record.moves {
@@ -153,7 +156,7 @@ impl ClaimedGame<'_> {
             reason,
             article: announced.last().map(|announced| announced.article.clone()),
             edition: announced.last().map(|announced| announced.edition),
-            near: self.near(&key),
+            near: self.near_positions(&key),
             offers: announced
                 .iter()
                 .map(|announced| announced.offer.clone())
@@ -183,7 +186,7 @@ impl ClaimedGame<'_> {
         }
     }
 
-    fn near(&self, key: &str) -> Vec<Near> {
+    fn near_positions(&self, key: &str) -> Vec<Near> {
         let same_pieces = self
             .standings
             .iter()
@@ -215,7 +218,7 @@ impl ClaimedGame<'_> {
         repeated
     }
 
-    /// The plies of each position, with the FEN of its first.
+    /// The plies of each position, with the FEN of its first occurrence.
     fn groups(&self) -> Vec<(&str, Vec<u32>)> {
         let mut groups: BTreeMap<&str, (&str, Vec<u32>)> = BTreeMap::new();
         for at in &self.standings {
@@ -236,7 +239,8 @@ impl ClaimedGame<'_> {
     }
 }
 
-/// The part of a FEN that makes positions the same, where its en passant square is one of a legal capture.
+/// The first four fields of a FEN, which are equal for equal positions. The en passant square must be one on which a
+/// capture is legal.
 fn key(fen: &str) -> &str {
     let end = fen.match_indices(' ').nth(3).map(|(at, _)| at);
     end.and_then(|end| fen.get(..end)).unwrap_or(fen)
@@ -264,5 +268,5 @@ fn differences(there: &str, here: &str) -> Vec<Difference> {
     differences
 }
 
-/// Half-moves after which fifty moves by each player are made (E23 9.3).
+/// Half-moves in fifty moves by each player (E23 9.3).
 const FIFTY_MOVES: u32 = 100;

@@ -21,7 +21,7 @@ use crate::outputs::shared::notation::Letters;
 
 pub(super) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// A game, event by event, ten seconds apart.
+/// Builds the events of a game, ten seconds apart.
 pub(super) struct Story {
     pub(super) events: Vec<Event>,
     position: Chess,
@@ -93,7 +93,7 @@ impl Story {
         });
     }
 
-    /// Plays moves in English SAN, each completed by a press.
+    /// Plays moves in English SAN. A press completes each move.
     pub(super) fn play(mut self, moves: &str) -> Self {
         for san in moves.split_whitespace() {
             let made = self.made(san);
@@ -159,7 +159,7 @@ impl Story {
     }
 }
 
-/// An illegal move by Black in the middle of things.
+/// An illegal move by Black, published at the current time of the story.
 pub(super) fn illegal_move(story: &Story, number: u64, severity: Severity) -> Incident {
     let now = story.now();
     let change = |micros: i64, square: &str, piece: Option<&str>| SquareChange {

@@ -1,4 +1,4 @@
-//! What the arbiter is advised, in a language other than that of the event: made of the same catalogues.
+//! Advice to the arbiter in other languages than that of the event, from the catalogues of `laws`.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,11 @@ use shakmaty::san::SanPlus;
 
 use super::notation::Letters;
 
-/// Values of advice that hold moves in English SAN, one or several.
+/// Names of the advice values that hold one or several moves in English SAN.
 pub(in crate::outputs) const MOVES: [&str; 3] = ["played", "moves", "intended"];
 
-/// An incident's advice with these values; in the words of the event where no catalogue has its case.
+/// Advice for an incident in a language, filled with `values`. Falls back to the text of the event if the catalogue has
+/// no text for its case.
 pub(in crate::outputs) fn advice(
     language: Language,
     incident: &Incident,
@@ -26,7 +27,7 @@ pub(in crate::outputs) fn advice(
     }
 }
 
-/// The same in every language, by its code, for pages whose readers choose one.
+/// Advice for an incident in every language, by language code, for pages on which the reader chooses the language.
 pub(crate) fn in_all_languages(incident: &Incident) -> BTreeMap<&'static str, String> {
     let languages = Language::ALL.iter();
     let all = languages.map(|language| {
@@ -41,8 +42,8 @@ pub(crate) fn in_all_languages(incident: &Incident) -> BTreeMap<&'static str, St
     all.collect()
 }
 
-/// Moves in English SAN, with commas or blanks between them, with the piece letters of a language. Text that is not a
-/// move stays.
+/// Replaces the piece letters in English SAN moves, separated by blanks or commas, by those of a language. Words that
+/// are not moves stay as they are.
 fn lettered(language: Language, moves: &str) -> String {
     let Some(letters) = Letters::of(language.code()) else {
         return moves.to_owned();

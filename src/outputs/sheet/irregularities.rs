@@ -1,4 +1,4 @@
-//! Irregularities of a game, one line each, in plain words.
+//! Irregularities of a game in plain words, one for each event.
 
 use kiebitz_game::events::record::MoveRecord;
 use kiebitz_game::events::{
@@ -14,12 +14,12 @@ use crate::clock::taken;
 use crate::outputs::shared::numbering::Numbering;
 use crate::outputs::shared::wrap::wrapped;
 
-/// The longest line, in columns.
+/// Maximum line length, in columns.
 const MAX_WIDTH: usize = 100;
-/// The indent of lines below a heading, in columns.
+/// Indent of lines below a heading, in columns.
 pub(super) const INDENT: usize = 2;
 
-/// An irregularity, and when it was noticed.
+/// An irregularity, and the time of its event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Irregularity {
     ts: Timestamp,
@@ -27,10 +27,10 @@ pub(super) struct Irregularity {
 }
 
 impl Irregularity {
-    /// When and what, in lines that fit below a heading.
+    /// Time and text, wrapped to lines below a heading.
     pub(super) fn lines(&self, local: &LocalTime) -> Vec<String> {
         let time = local.time(self.ts);
-        // The text stands beside the time.
+        // Continuation lines are aligned with the text after the time.
         let before = format!("{:INDENT$}{time}  ", "");
         let column = before.chars().count();
         let mut lines = wrapped(&self.text, MAX_WIDTH, column, column);
@@ -41,7 +41,8 @@ impl Irregularity {
     }
 }
 
-/// The irregularity of an event, if it is one, before the game takes it in. `seen` is what was there before it.
+/// The irregularity that an event shows, if any. Call before the game applies the event. `seen`: whether board and
+/// clock had been connected before.
 pub(super) fn of(
     event: &Event,
     seen: Presence,
@@ -91,9 +92,9 @@ pub(super) fn of(
     Some(Irregularity { ts: event.ts, text })
 }
 
-/// The moves after which nobody pressed the clock, if there was one.
+/// Lists the moves after which no press of the clock was seen, if the game was played with a clock.
 pub(super) fn without_press(game: &GameSheet) -> Option<String> {
-    // The last move needs no press: the game may have ended with it.
+    // The last move needs no press: it may have ended the game.
     let (_, moves) = game.record.moves.split_last()?;
     let missed: Vec<String> = moves
         .iter()
@@ -106,7 +107,7 @@ pub(super) fn without_press(game: &GameSheet) -> Option<String> {
         .then(|| format!("No press of the clock was seen after {}", missed.join(", ")))
 }
 
-/// Bytes that belong to no message.
+/// Number of bytes that belong to no message.
 pub(super) fn dropped(counters: &Counters) -> Option<String> {
     let bytes = counters.skipped_bytes + counters.rejected_bytes;
     let total = bytes + counters.message_bytes;
@@ -115,7 +116,7 @@ pub(super) fn dropped(counters: &Counters) -> Option<String> {
 }
 
 fn commanded(by: &str, action: Action, error: Option<&str>) -> String {
-    let (done, asked) = match action {
+    let (done, wanted) = match action {
         Action::SetPlayers => ("named the players", "name the players"),
         Action::SetTimeControl => ("set the time control", "set the time control"),
         Action::SetResult => ("entered the result", "enter the result"),
@@ -142,11 +143,11 @@ fn commanded(by: &str, action: Action, error: Option<&str>) -> String {
     };
     match error {
         None => format!("{by} {done}"),
-        Some(error) => format!("{by} could not {asked}: {error}"),
+        Some(error) => format!("{by} could not {wanted}: {error}"),
     }
 }
 
-/// The advice for the arbiter; `None` for incidents that are for the record only.
+/// Article and advice of an incident; `None` if its severity is `Info`, which is for the record only.
 fn incident_text(incident: &Incident) -> Option<String> {
     if incident.severity == Severity::Info {
         return None;

@@ -8,7 +8,7 @@ use crate::outputs::shared::numbering::Numbering;
 use kiebitz_game::events::record::{GameRecord, MoveRecord};
 use shakmaty::Color;
 
-/// Writes the moves, with the mover's clock after each and the seconds it took.
+/// Writes the moves, with the mover's clock after each and the time taken.
 pub(super) fn write(out: &mut impl Write, game: &GameSheet) -> io::Result<()> {
     let record = &game.record;
     if record.moves.is_empty() {
@@ -48,7 +48,7 @@ pub(super) fn write(out: &mut impl Write, game: &GameSheet) -> io::Result<()> {
     Ok(())
 }
 
-/// The moves without clocks, one line for White's and Black's.
+/// The moves without clocks, one line for each move number.
 pub(super) fn rows(record: &GameRecord) -> Vec<String> {
     let numbering = Numbering::of(&record.start_fen);
     let mut rows: Vec<String> = Vec::new();
@@ -95,7 +95,7 @@ fn blank(clocks: bool) -> String {
     format!("{:<width$}", "...")
 }
 
-/// In whole seconds, and in minutes from a minute on.
+/// Formats the time taken: whole seconds, or minutes and seconds from a minute on.
 fn took(ms: u64) -> String {
     let seconds = clock::taken_seconds(ms);
     if seconds < 60 {
@@ -105,7 +105,7 @@ fn took(ms: u64) -> String {
     }
 }
 
-/// The width of a move, in columns: the longest SAN, such as "Qa1xb2+", with a mark after it.
+/// Width of a move, in columns: the longest SAN, such as "Qa1xb2+", and a mark.
 const PLAYED: usize = 9;
 const CLOCK_HEADING: &str = "   clock    took";
 

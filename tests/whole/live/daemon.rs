@@ -14,14 +14,14 @@ pub(super) struct Daemon {
     directory: PathBuf,
     child: Option<Child>,
     starts: usize,
-    /// The most that it had in memory, in kilobytes.
+    /// Peak memory, in KiB.
     pub(super) most_memory: u64,
-    /// The most threads that it had.
+    /// Peak number of threads.
     most_threads: usize,
 }
 
 impl Daemon {
-    /// Not running yet; its files are in that directory.
+    /// Writes the configuration to the directory. Does not start the program.
     pub(super) fn new(directory: &Path, broker: SocketAddr, boards: usize) -> Self {
         let mut config = format!(
             "[daemon]\nname = \"soak\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{broker}\"\n[ports]\nusb = false\n",
@@ -64,7 +64,7 @@ impl Daemon {
         self.starts += 1;
     }
 
-    /// SIGKILL, as a power cut would have it.
+    /// Sends SIGKILL, like a power cut.
     pub(super) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().unwrap();
@@ -72,7 +72,7 @@ impl Daemon {
         }
     }
 
-    /// SIGTERM; the exit code, if it has one.
+    /// Sends SIGTERM. Returns the exit code, if the process has one.
     pub(super) fn stop(&mut self) -> Option<i32> {
         let mut child = self.child.take()?;
         let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
@@ -80,7 +80,7 @@ impl Daemon {
         child.wait().unwrap().code()
     }
 
-    /// The same, while others work: the way to the broker may be one of them.
+    /// Like [`stop`](Self::stop), without blocking: a proxy to the broker may run in this process.
     pub(super) async fn end(&mut self) -> Option<i32> {
         let mut child = self.child.take()?;
         let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
@@ -93,8 +93,8 @@ impl Daemon {
         }
     }
 
-    /// Notes what it needs; it must not have ended by itself.
-    pub(super) fn look(&mut self) {
+    /// Updates the peak figures. Fails if the process has ended by itself.
+    pub(super) fn measure(&mut self) {
         let Some(child) = &mut self.child else { return };
         assert!(
             child.try_wait().unwrap().is_none(),
@@ -112,7 +112,7 @@ impl Daemon {
         self.most_threads = self.most_threads.max(figure("Threads:").unwrap_or(0) as usize);
     }
 
-    /// Its open ports, and whether each of them is still there.
+    /// Open ports of the process; false for a port whose device is gone.
     pub(super) fn ports_open(&self) -> Vec<bool> {
         let Some(folder) = self.proc("fd") else {
             return Vec::new();
@@ -133,7 +133,7 @@ impl Daemon {
         format!("{starts} starts, at most {memory} MB and {threads} threads")
     }
 
-    /// The end of its log.
+    /// The last lines of the log.
     pub(super) fn last_words(&self) -> String {
         let log = fs::read_to_string(self.directory.join("log")).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
@@ -148,7 +148,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Fails when it has ended, as it should.
+        // Fails if the process has ended, as it should have.
         if let Some(child) = &mut self.child {
             let _ = child.kill();
             let _ = child.wait();
@@ -156,7 +156,7 @@ impl Drop for Daemon {
     }
 }
 
-/// Where the port of a board is found.
+/// Path of the link to a board's port.
 pub(super) fn link(directory: &Path, nth: usize) -> PathBuf {
     directory.join(format!("port-{}", nth + 1))
 }

@@ -1,4 +1,5 @@
-//! What a journal lacks is made again from the recordings of such rounds, and a replay of these gives the daemon's events.
+//! Rebuilds the missing events of a journal from the recordings of such rounds. A replay of the recordings gives the
+//! daemon's events.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -19,16 +20,16 @@ use kiebitz::config::Config;
 use kiebitz_game::hall::Names;
 use kiebitz_workbench::hands::hall::OPENING;
 
-/// The files of a daemon that was stopped, and what its journal had.
+/// The files of a stopped daemon, and the events that its journal had.
 struct Left {
     directory: TempDir,
     config: Config,
     had: Payloads,
-    /// How the daemon ended each time: by SIGTERM, else SIGKILL.
+    /// The ways in which the daemon ended: true for SIGTERM, false for SIGKILL.
     ends: BTreeSet<bool>,
 }
 
-/// By board, each with its number.
+/// Payloads by board and event number.
 type Payloads = BTreeMap<String, BTreeMap<u64, String>>;
 
 fn payloads(journal: &Journal) -> Payloads {
@@ -85,8 +86,7 @@ impl Left {
         self.directory.path().join("recordings")
     }
 
-    /// Loses the whole journal.
-    fn lose(&self) {
+    fn remove_journal(&self) {
         for beside in ["", "-wal", "-shm"] {
             let file = self.directory.path().join(format!("journal.sqlite{beside}"));
             let _ = std::fs::remove_file(file);
@@ -98,7 +98,7 @@ impl Left {
         assert!(changed > 0, "{sql}");
     }
 
-    /// Rebuilds the journal, and returns what it has then.
+    /// Rebuilds the journal. Returns the report and the events afterwards.
     fn rebuild(&self) -> (Rebuilt, Payloads) {
         let mut journal = Journal::open(&self.file()).unwrap();
         let rebuilt = rebuild(
@@ -119,7 +119,7 @@ fn wirings() -> impl Iterator<Item = (u64, Wiring)> {
     (1..=2).flat_map(move |seed| wirings.map(|wiring| (seed, wiring)))
 }
 
-/// So the replay of the recordings, and a journal made anew from them.
+/// Applies to a replay of the recordings and to a journal rebuilt from them alone.
 #[test]
 fn recordings_give_the_events_of_the_journal() {
     let mut ends = BTreeSet::<bool>::new();
@@ -131,15 +131,15 @@ fn recordings_give_the_events_of_the_journal() {
         let mut replay = replay.named(Names::RecordedAs(left.config.roster()));
         let mut replayed = Payloads::new();
         while replay.next_at().is_some() {
-            for said in replay.step().unwrap() {
-                let payload = serde_json::to_string(&said.event).unwrap();
-                let board = replayed.entry(said.event.board).or_default();
-                assert_eq!(board.insert(said.event.seq, payload), None);
+            for explained in replay.step().unwrap() {
+                let payload = serde_json::to_string(&explained.event).unwrap();
+                let board = replayed.entry(explained.event.board).or_default();
+                assert_eq!(board.insert(explained.event.seq, payload), None);
             }
         }
         assert!(replayed == left.had, "seed {seed}, {wiring:?}");
 
-        left.lose();
+        left.remove_journal();
         let (rebuilt, has) = left.rebuild();
         assert!(has == left.had, "seed {seed}, {wiring:?}");
         for (board, about) in rebuilt.boards {
@@ -151,7 +151,7 @@ fn recordings_give_the_events_of_the_journal() {
 }
 
 #[test]
-fn events_that_are_missing_are_filled_in() {
+fn missing_events_are_filled_in() {
     let left = Left::by_round(3, Wiring::Auto);
     for lost in ["seq BETWEEN 20 AND 60", "seq < 10", "seq > 90", "seq % 3 = 0"] {
         left.change(&format!("DELETE FROM event WHERE {lost}"));
@@ -188,7 +188,7 @@ fn a_board_whose_recording_contradicts_the_journal_gets_nothing() {
     }
 }
 
-/// Older ones were removed to keep to the budget.
+/// Older recordings were removed to keep within the budget.
 #[test]
 fn recordings_that_begin_in_the_middle_add_nothing() {
     let left = Left::by_round(5, Wiring::Single);
@@ -207,7 +207,7 @@ fn recordings_that_begin_in_the_middle_add_nothing() {
         }
     }
     left.change("DELETE FROM event WHERE seq BETWEEN 20 AND 40");
-    // What has to be taken from the recordings alone may be said under any number.
+    // Events that only the recordings have could have any number.
     left.change("DELETE FROM event WHERE board = 'board-3' AND seq < 60");
     let before = payloads(&Journal::open(&left.file()).unwrap());
     let (rebuilt, has) = left.rebuild();
@@ -217,7 +217,7 @@ fn recordings_that_begin_in_the_middle_add_nothing() {
     }
 }
 
-/// After a long pause boards are made from the journal, which each start notes.
+/// After a long pause, boards start from the journal; each start notes this.
 #[test]
 fn days_are_rebuilt_one_by_one() {
     let round = Round {
@@ -253,7 +253,7 @@ fn days_are_rebuilt_one_by_one() {
         let (rebuilt, has) = left.rebuild();
         assert!(has == left.had, "{lost}: {:?}", rebuilt.boards);
     }
-    // The first day is another one, the second is not.
+    // The first day contradicts the journal, the second does not.
     left.change("UPDATE event SET payload = replace(payload, '\"v\":1', '\"v\":1,\"w\":1') WHERE seq = 2");
     left.change(&format!("DELETE FROM event WHERE seq = {base} + 3"));
     let (rebuilt, _) = left.rebuild();

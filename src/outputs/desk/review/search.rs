@@ -1,4 +1,4 @@
-//! The games that somebody looks for.
+//! Search among past games.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -10,47 +10,46 @@ use super::{ReviewRefusal, StillWanted};
 use crate::kept::{KeptGame, KeptGames, Listed};
 use crate::system_time::local_zone;
 
-/// What is looked for; nothing: all games.
+/// Search terms; all games if they are empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Search {
-    /// Words that are all in the players' names, the board's name or the game's id.
+    /// Words, all of which occur in the players' names, the board's name or the game's id.
     text: String,
-    /// The day on which it began, here.
+    /// Day on which the game began, in local time.
     date: String,
-    /// The round's number.
     round: String,
-    /// Only games with something to look at.
+    /// If set, only games with this kind of notice.
     notice: Option<Notice>,
-    /// Only games that come after this one in the list.
+    /// Continues the list after this game.
     after: Option<String>,
 }
 
-/// What there may be to look at.
+/// Reason to look at a game again.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Notice {
-    /// There was something to act on.
+    /// The game had violations or advice.
     Incidents,
-    /// Its result is not known, or not confirmed.
+    /// The result is unknown or not confirmed.
     Result,
 }
 
-/// Some of the games that were found, the newest first.
+/// A page of the games found, the newest first.
 #[derive(Debug, Serialize)]
 pub(super) struct FoundGames {
     games: Vec<Listed>,
-    /// The game after which to look further; `None`: these are all.
+    /// Game after which the next page begins; `None` on the last page.
     more: Option<String>,
 }
 
-/// So many games are listed at a time.
+/// Games on a page.
 const PAGE: usize = 100;
-/// So many games are looked into at a time: each takes a millisecond or so.
+/// Games examined for one request. Each takes about a millisecond.
 const LOOKED_INTO: usize = 500;
 
 impl Search {
-    /// Looks for games, the newest first.
+    /// Searches, the newest games first.
     pub(super) fn of(&self, kept: &KeptGames, wanted: &StillWanted) -> Result<FoundGames, ReviewRefusal> {
         let words = self.words();
         let date = match self.date.trim() {
@@ -98,7 +97,7 @@ impl Search {
         self.text.split_whitespace().map(str::to_lowercase).collect()
     }
 
-    /// The games in which to look, the newest first.
+    /// The games after `self.after` in the list, the newest first.
     fn rest(&self, mut all: Vec<KeptGame>) -> impl Iterator<Item = KeptGame> {
         let known = self.after.as_ref();
         let end = known.and_then(|after| all.iter().position(|game| game.entry.game == *after));
@@ -116,7 +115,7 @@ impl Notice {
     }
 }
 
-/// Whether a word is in what people know a game by.
+/// Whether a word occurs in the players' names, the game's id or the board's name.
 fn has(game: &Listed, word: &str) -> bool {
     let known = [Some(&game.game), Some(&game.board)];
     let mut known = known.into_iter().flatten();

@@ -1,4 +1,4 @@
-//! The positions and counts of Art. 9.2 and 9.3.
+//! Positions and counts of Art. 9.2 and 9.3.
 
 use super::super::claims::{Claims, Difference};
 use super::*;
@@ -23,7 +23,7 @@ fn start_position_counts_as_an_occurrence() {
     let claims = claims(STANDARD, "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8");
     assert_eq!(plies(&claims), [[0, 4, 8]]);
     assert_eq!(claims.sheets[0].fen.split(' ').next(), STANDARD.split(' ').next());
-    // Every other position stood twice.
+    // Every other position occurred twice.
     assert_eq!(claims.repeated.len(), 4);
     assert_eq!(claims.repeated[0].plies, [0, 4, 8]);
 }
@@ -32,7 +32,7 @@ fn start_position_counts_as_an_occurrence() {
 fn position_with_a_capture_en_passant_is_another_one() {
     let moves = "Nf3 Nf6 e4 a6 e5 d5 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8 Nf3 Nf6";
     let before = claims(STANDARD, moves);
-    // 9.2.3.1: exd6 e.p. was possible the first time.
+    // 9.2.3.1: exd6 e.p. was possible at the first occurrence.
     assert!(
         plies(&before).iter().all(|plies| !plies.contains(&14)),
         "{before:?}"
@@ -106,7 +106,7 @@ fn claim_with_a_move_to_be_announced_has_the_position_after_it() {
         "{text}"
     );
 
-    // A move that cannot be played makes no sheet, and no trouble.
+    // An intended move that cannot be played adds no sheet.
     story.publish(available(Some("Qxh7")));
     story.publish(available(Some("nonsense")));
     assert_eq!(story.game().claims.sheets.len(), 1);

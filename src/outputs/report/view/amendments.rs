@@ -1,4 +1,4 @@
-//! What the page and the text of a report show of corrections, gaps and commands.
+//! Rendering of corrections, board and clock events, and commands.
 
 use kiebitz_game::command::Paired;
 use kiebitz_game::events::GameResult;
@@ -8,12 +8,12 @@ use crate::outputs::report::model::{Amendment, Correction, Note};
 use crate::outputs::report::words::{fill, say};
 
 impl Renderer<'_> {
-    /// Who gave a command.
+    /// Name of a command's author.
     pub(in crate::outputs::report) fn person(self, by: &str) -> String {
         say(self.words.people, by).to_owned()
     }
 
-    /// The arguments of a command.
+    /// Arguments of a command, one line for each.
     fn arguments(self, arguments: &serde_json::Value) -> Vec<String> {
         let known = self.words.arguments;
         let plain = |value: &serde_json::Value| match value {
@@ -22,7 +22,7 @@ impl Renderer<'_> {
         };
         let place = |name: &str| known.iter().position(|(word, _)| *word == name);
         let mut fields: Vec<_> = arguments.as_object().into_iter().flatten().collect();
-        // No person has said that.
+        // This field is not part of the person's command.
         fields.retain(|(name, _)| *name != Paired::FIELD);
         fields.sort_by_key(|(name, _)| place(name));
         let lines = fields.into_iter().map(|(name, value)| {
@@ -43,7 +43,7 @@ impl Renderer<'_> {
         lines.collect()
     }
 
-    /// What a person asked for or changed, one line for each thing.
+    /// A command or a change, one line for each part.
     pub(in crate::outputs::report) fn amendment(self, amendment: &Amendment) -> Vec<String> {
         let words = self.words;
         match amendment {
@@ -117,7 +117,7 @@ impl GameRenderer<'_> {
         withdrawn.collect::<Vec<_>>().join(", ")
     }
 
-    /// When, after which move, and what happened.
+    /// Time, preceding move, and description of a note.
     pub(in crate::outputs::report) fn note(self, note: &Note) -> [String; 3] {
         let (Note::Gap { after_ply, .. }
         | Note::EndNotWatched { after_ply, .. }

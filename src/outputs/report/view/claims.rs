@@ -1,4 +1,4 @@
-//! What the page and the text of a report show of claims of a draw.
+//! Rendering of claims of a draw.
 
 use kiebitz_game::events::ClaimReason;
 
@@ -22,7 +22,7 @@ impl GameRenderer<'_> {
         }
     }
 
-    /// What the record shows, without a verdict.
+    /// Result of counting, without a verdict on the claim.
     pub(in crate::outputs::report) fn verdict(self, sheet: &ClaimSheet) -> String {
         let words = self.view.words;
         if sheet.reason != ClaimReason::Threefold {
@@ -70,14 +70,13 @@ impl GameRenderer<'_> {
         )
     }
 
-    /// Headings of the table of occurrences.
     pub(in crate::outputs::report) fn occurrence_heads(self) -> [&'static str; 7] {
         let words = self.view.words;
         [
             words.after,
             words.time,
-            words.white_s,
-            words.black_s,
+            words.white_clock,
+            words.black_clock,
             words.castling,
             words.en_passant,
             words.seen,
@@ -116,7 +115,7 @@ impl GameRenderer<'_> {
             let differences = near
                 .differences
                 .iter()
-                .map(|what| self.view.words.difference(what));
+                .map(|difference| self.view.words.difference(difference));
             let differences: Vec<String> = differences.collect();
             format!("{}: {}", self.name(near.ply), differences.join("; "))
         });
@@ -128,7 +127,7 @@ impl GameRenderer<'_> {
         fill(self.view.words.stood_after, &[("n", &n), ("moves", &moves)])
     }
 
-    /// The last capture or pawn move, and how many half-moves ago it was.
+    /// The last capture or pawn move, and the number of half-moves since.
     pub(in crate::outputs::report) fn countdown(self, countdown: Countdown) -> String {
         let words = self.view.words;
         let last = words.irreversible(countdown.last);

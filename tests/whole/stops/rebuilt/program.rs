@@ -1,4 +1,4 @@
-//! The same with the program.
+//! The same tests with the program itself.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ impl Left {
         self.command_with(args, "")
     }
 
-    /// With further tables of the configuration.
+    /// The command with further tables in the configuration.
     fn command_with(&self, args: &[&str], tables: &str) -> Command {
         let file = self.directory.path().join("kiebitz.toml");
         let state = self.directory.path().display().to_string();
@@ -51,7 +51,7 @@ impl Left {
     }
 }
 
-/// A daemon, with the lines of its log that have been read.
+/// Starts a daemon and waits until it watches the boards.
 fn daemon(left: &Left) -> Child {
     let mut daemon = left.command(&["run"]).stderr(Stdio::piped()).spawn().unwrap();
     let log = BufReader::new(daemon.stderr.take().unwrap());
@@ -92,7 +92,7 @@ fn a_folder_of_recordings_is_replayed_as_one() {
 }
 
 #[test]
-fn rebuild_says_what_it_does_and_does_nothing_in_a_dry_run() {
+fn rebuild_reports_its_changes_and_makes_none_in_a_dry_run() {
     let left = Left::by_round(8, Wiring::Single);
     left.change("DELETE FROM event WHERE seq BETWEEN 20 AND 40");
     left.change("UPDATE event SET payload = replace(payload, '\"v\":1', '\"v\":1,\"w\":1') WHERE board = 'board-2' AND seq = 50");
@@ -126,7 +126,7 @@ fn rebuild_says_what_it_does_and_does_nothing_in_a_dry_run() {
 }
 
 #[test]
-fn a_daemon_that_runs_is_not_disturbed() {
+fn a_running_daemon_is_not_disturbed() {
     let left = Left::by_round(9, Wiring::Single);
     left.change("DELETE FROM event WHERE seq BETWEEN 20 AND 40");
     let mut daemon = daemon(&left);
@@ -147,9 +147,9 @@ fn a_daemon_that_runs_is_not_disturbed() {
     assert!(left.has() == left.had);
 }
 
-/// The daemon gets a tenth of a core, so that the replay takes far longer than a disk is waited for.
+/// The daemon gets a tenth of a core, so that the replay takes far longer than the timeout for a disk.
 #[test]
-fn a_slow_start_is_waited_for_and_the_outputs_go_on() {
+fn a_slow_start_completes_and_the_outputs_go_on() {
     let left = Left::by_round(11, Wiring::Single);
     let mut numbers = SeqFile::open(&left.directory.path().join("numbers"), "").unwrap();
     let lasts = left.had.iter();
@@ -175,7 +175,7 @@ fn a_slow_start_is_waited_for_and_the_outputs_go_on() {
                 }
             }
         });
-        // What is served until boards are watched.
+        // Watches the served list of games until the restart is over.
         let shown = scope.spawn(|| {
             let mut shown = false;
             while is_held.load(Ordering::Relaxed) {
@@ -208,7 +208,7 @@ fn a_slow_start_is_waited_for_and_the_outputs_go_on() {
     assert_eq!(run.others, 0, "new boards count from 1\n{log}");
 }
 
-/// What is served; `None`: nothing is, or not that.
+/// Body of the response; `None` if there is none or its status is not 200.
 fn get(port: u16, path: &str) -> Option<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
@@ -218,7 +218,7 @@ fn get(port: u16, path: &str) -> Option<String> {
     answer.starts_with("HTTP/1.1 200").then_some(answer)
 }
 
-/// Numbers that were given once are not given again: the file of numbers knows of more than could be made again.
+/// Event numbers are never reused: the file of numbers knows of more than the recordings can restore.
 #[test]
 fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
     let left = Left::by_round(10, Wiring::Single);
@@ -234,7 +234,7 @@ fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
     let mut file = SeqFile::open(&numbers, "").unwrap();
     file.note(lasts.iter().map(|(board, last)| (*board, *last)))
         .unwrap();
-    left.lose();
+    left.remove_journal();
     let dry = left.printed(&["rebuild", "--dry-run"]);
     assert!(!left.file().exists());
     let done = left.printed(&["rebuild"]);
