@@ -43,7 +43,7 @@ impl Stop {
     ///
     /// # Errors
     ///
-    /// When the signal handlers cannot be installed.
+    /// Fails if the signal handlers cannot be installed.
     pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,

@@ -34,7 +34,7 @@ pub(crate) const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 ///
 /// # Errors
 ///
-/// When it cannot be read, is a folder, or is not UTF-8; the message then says what to do.
+/// Fails if it cannot be read, is a folder, or is not UTF-8; the message then says what to do.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
@@ -61,7 +61,7 @@ pub(crate) fn read_first_line(path: &Path, longest: u64) -> io::Result<String> {
 ///
 /// # Errors
 ///
-/// When it cannot be read, is a folder, or is in UTF-16.
+/// Fails if it cannot be read, is a folder, or is in UTF-16.
 pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
@@ -92,7 +92,7 @@ fn decoded(bytes: &[u8]) -> Result<String, NoText> {
 ///
 /// # Errors
 ///
-/// When the file is in UTF-16, or is no text.
+/// Fails if the file is in UTF-16, or is no text.
 pub(crate) fn in_bytes(bytes: &[u8]) -> Result<&[u8], NoText> {
     let bytes = unmarked(bytes)?;
     match bytes.iter().position(|byte| *byte == 0) {

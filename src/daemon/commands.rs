@@ -78,7 +78,7 @@ impl Commands {
     ///
     /// # Errors
     ///
-    /// When a thread cannot be started.
+    /// Fails if a thread cannot be started.
     pub(super) fn new(
         received: Option<mpsc::Receiver<Received>>,
         requests: mpsc::Receiver<Request>,

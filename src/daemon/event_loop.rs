@@ -139,7 +139,7 @@ impl EventLoop {
     ///
     /// # Errors
     ///
-    /// When a disk that did not answer at the start says now that another daemon has the state directory, or that the
+    /// Fails if a disk that did not answer at the start says now that another daemon has the state directory, or that the
     /// journal's file is none of kiebitz.
     pub(super) async fn work(
         &mut self,

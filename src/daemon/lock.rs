@@ -48,7 +48,7 @@ impl StateLock {
     ///
     /// # Errors
     ///
-    /// When another process has it.
+    /// Fails if another process has it.
     pub(super) fn take(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
         let file = match lock(directory, now) {
             Err(error @ LockError::Unusable { .. }) => {
@@ -81,7 +81,7 @@ impl StateLock {
     ///
     /// # Errors
     ///
-    /// When another process has it, or there can be none.
+    /// Fails if another process has it, or there can be none.
     pub(crate) fn require(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
         Ok(Self {
             directory: directory.to_owned(),

@@ -97,7 +97,7 @@ const MAX_NOTE: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 ///
-/// When another daemon has the state directory, the journal's file is none of kiebitz, or the daemon's name cannot be
+/// Fails if another daemon has the state directory, the journal's file is none of kiebitz, or the daemon's name cannot be
 /// part of a topic. Ports, boards, the broker and disks may come and go: that is logged.
 pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     let mut stop = Stop::listen().context("cannot wait for signals")?;

@@ -22,7 +22,7 @@ impl Recall {
     ///
     /// # Errors
     ///
-    /// When the thread cannot be started.
+    /// Fails if the thread cannot be started.
     pub(super) fn start(journal: PathBuf) -> Result<Self> {
         let (asks, asked) = sync_channel::<(String, Box<PendingCommand>)>(WAITING);
         let (done, recalled) = mpsc::unbounded_channel();

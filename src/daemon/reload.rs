@@ -54,7 +54,7 @@ impl Reload {
     ///
     /// # Errors
     ///
-    /// When the signal handler cannot be installed.
+    /// Fails if the signal handler cannot be installed.
     pub(super) fn listen(file: Option<PathBuf>) -> io::Result<Self> {
         // nohup has it ignored, which the handler would undo.
         let in_terminal = has_terminal() && !is_ignored();

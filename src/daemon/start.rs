@@ -63,7 +63,7 @@ pub(super) struct StartContext<'s> {
 ///
 /// # Errors
 ///
-/// When the journal's file is none of kiebitz, or of a newer one: it must not be touched.
+/// Fails if the journal's file is none of kiebitz, or of a newer one: it must not be touched.
 pub(super) fn start(
     config: &Config,
     beginning: Beginning,

@@ -59,7 +59,7 @@ impl Daemons {
     ///
     /// # Errors
     ///
-    /// When it cannot be read.
+    /// Fails if it cannot be read.
     pub(super) fn hear(&mut self, now: Now, hall: usize, payload: &[u8], retained: bool) -> Result<()> {
         if payload.is_empty() {
             return Ok(());

@@ -45,7 +45,7 @@ const COMMANDS: usize = 64;
 ///
 /// # Errors
 ///
-/// When nothing is configured that it could do, or that it could listen to.
+/// Fails if nothing is configured that it could do, or that it could listen to.
 pub(crate) async fn run(config: Config) -> Result<()> {
     let mut stop = Stop::listen().context("cannot wait for signals")?;
     let Some(broker) = config.mqtt.clone() else {

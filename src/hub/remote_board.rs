@@ -46,7 +46,7 @@ impl RemoteBoard {
     ///
     /// # Errors
     ///
-    /// When it cannot be read.
+    /// Fails if it cannot be read.
     pub(super) fn hear(&mut self, topic: &str, payload: &[u8]) -> Result<bool> {
         match (topic, payload) {
             ("state", []) => self.forgotten = true,

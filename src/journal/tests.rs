@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::replay::Replay;
 
-/// A directory for a journal, removed at the end.
+/// A temporary directory with a journal, removed when dropped.
 pub(super) struct Place(TempDir);
 
 impl Place {
@@ -32,7 +32,7 @@ impl Place {
     }
 }
 
-/// All events of the captures in tests/captures, one capture after the other; every capture is a board of its own.
+/// All events of the captures in tests/captures, grouped by capture; every capture is a board of its own.
 fn captures() -> Vec<Vec<Event>> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
     let files = fs::read_dir(directory).expect("captures");
@@ -73,7 +73,7 @@ pub(super) fn ended() -> EventKind {
     }
 }
 
-/// An event of the board "b", in that game.
+/// An event of the board "b" that belongs to a game.
 fn in_game(seq: u64, game: &str, kind: EventKind) -> Event {
     Event {
         game: Some(game.to_owned()),
@@ -81,7 +81,7 @@ fn in_game(seq: u64, game: &str, kind: EventKind) -> Event {
     }
 }
 
-/// Game 1 in events 1 to 3, the clock's battery in 4, game 2 from 5 to 7, which is still in play.
+/// Game 1 in events 1 to 3, low battery of the clock in event 4, and game 2, still in play, in events 5 to 7.
 pub(super) fn two_games() -> Vec<Event> {
     let battery = Event {
         game: None,

@@ -47,7 +47,7 @@ impl Replay<BufReader<File>> {
     ///
     /// # Errors
     ///
-    /// When the file cannot be opened or is not a capture; the message names it.
+    /// Fails if the file cannot be opened or is not a capture; the message names it.
     pub fn open(path: &Path, stream: &str) -> anyhow::Result<Self> {
         let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         Self::new(BufReader::new(file), stream).with_context(|| format!("cannot replay {}", path.display()))
@@ -59,7 +59,7 @@ impl<R: Read> Replay<R> {
     ///
     /// # Errors
     ///
-    /// When it is not a capture.
+    /// Fails if it is not a capture.
     pub fn new(reader: R, stream: &str) -> anyhow::Result<Self> {
         let mut replay = Self::begin(ReplaySource::capture(CaptureReader::new(reader)?), stream);
         replay.inputs.packets_mut().check()?;
@@ -174,7 +174,7 @@ impl<R: Read> Replay<R> {
     ///
     /// # Errors
     ///
-    /// When the capture is corrupt from here on.
+    /// Fails if the capture is corrupt from here on.
     pub(crate) fn command(
         &mut self,
         board: &str,
@@ -195,7 +195,7 @@ impl<R: Read> Replay<R> {
     ///
     /// # Errors
     ///
-    /// When the capture is corrupt from here on.
+    /// Fails if the capture is corrupt from here on.
     pub fn step(&mut self) -> anyhow::Result<Vec<ExplainedEvent>> {
         let Some(now) = self.next_at() else {
             return Ok(Vec::new());

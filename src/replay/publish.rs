@@ -39,7 +39,7 @@ impl BrokerConnection {
     ///
     /// # Errors
     ///
-    /// When no broker answers in time.
+    /// Fails if no broker answers in time.
     pub(crate) async fn open(config: MqttConfig) -> Result<Self> {
         let courier = Courier::start(config.clone(), None, None)?;
         let mut state = courier.outbox().connection();
@@ -61,7 +61,7 @@ impl BrokerConnection {
     ///
     /// # Errors
     ///
-    /// When the host's name cannot be part of a topic.
+    /// Fails if the host's name cannot be part of a topic.
     pub(crate) fn publisher(&self, stream: &str) -> Result<Publisher> {
         Ok(Publisher::new(&self.config, stream, self.since)?)
     }
@@ -70,7 +70,7 @@ impl BrokerConnection {
     ///
     /// # Errors
     ///
-    /// When a board's name cannot be part of a topic, and [`Undelivered`] when the broker is too far behind.
+    /// Fails if a board's name cannot be part of a topic, and [`Undelivered`] when the broker is too far behind.
     pub(crate) async fn publish<'b>(
         &self,
         publisher: &mut Publisher,

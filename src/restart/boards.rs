@@ -13,7 +13,7 @@ use crate::journal::{Journal, JournalError};
 ///
 /// # Errors
 ///
-/// When the journal cannot be read.
+/// Fails if the journal cannot be read.
 pub fn boards(
     journal: &Journal,
     stream: &str,
@@ -34,7 +34,7 @@ pub fn boards(
 ///
 /// # Errors
 ///
-/// When the journal cannot be read.
+/// Fails if the journal cannot be read.
 pub fn board(
     journal: &Journal,
     stream: &str,

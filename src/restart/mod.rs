@@ -123,7 +123,7 @@ const MOMENT: Duration = Duration::from_micros(1);
 ///
 /// # Errors
 ///
-/// When the journal cannot be read.
+/// Fails if the journal cannot be read.
 pub fn take_up(sources: &Sources<'_>, now: Timestamp) -> Result<TakenUp, JournalError> {
     let runs = match sources.recordings {
         // What the table says of them may be damaged: that alone is no reason to give the journal up.
@@ -149,7 +149,7 @@ pub fn take_up(sources: &Sources<'_>, now: Timestamp) -> Result<TakenUp, Journal
 ///
 /// # Errors
 ///
-/// When the journal cannot be read.
+/// Fails if the journal cannot be read.
 pub fn begin_anew(sources: &Sources<'_>) -> Result<TakenUp, JournalError> {
     from_journal(sources, last_ts(sources.journal, sources.stream)?, Alone::LongAgo)
 }
@@ -231,7 +231,7 @@ impl TakenUp {
     ///
     /// # Errors
     ///
-    /// When the journal cannot be read.
+    /// Fails if the journal cannot be read.
     pub fn settle(self, sources: &Sources<'_>, now: Timestamp) -> Result<(Hall, Run), JournalError> {
         let Self {
             mut hall,

@@ -65,7 +65,7 @@ pub enum NotRebuilt {
 ///
 /// # Errors
 ///
-/// When the journal cannot be read or written.
+/// Fails if the journal cannot be read or written.
 pub fn rebuild(
     journal: &mut Journal,
     folder: &Path,
