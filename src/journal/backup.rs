@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use super::{Journal, JournalError, with_suffix};
 
+/// A finished backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backup {
     /// Number of events.
@@ -48,6 +49,7 @@ pub enum BackupError {
     Unwritable {
         /// The file.
         path: PathBuf,
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The disk is full.
@@ -67,6 +69,7 @@ pub enum BackupError {
     Uncopied {
         /// The file.
         path: PathBuf,
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
     /// The written file is not a valid journal.

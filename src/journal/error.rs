@@ -7,6 +7,7 @@ use kiebitz_game::events::Event;
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
+/// An error of a journal.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum JournalError {

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Statement, params};
 
 use super::{Journal, JournalError, JournaledEvent, journaled};
 
+/// A game of a board, without its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GameEntry {
     /// The game's id, as in the events.
@@ -268,6 +269,7 @@ impl BoardHistory<'_> {
         Ok(at.map(Timestamp::from_micros))
     }
 
+    /// The board's incidents.
     ///
     /// # Errors
     ///

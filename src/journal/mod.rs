@@ -59,6 +59,7 @@ pub struct Journal {
 /// The events of one board that an output has not delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsent {
+    /// The board's name.
     pub board: String,
     /// Seq of the last delivered event; 0 if none was.
     pub after: u64,

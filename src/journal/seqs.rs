@@ -166,6 +166,7 @@ impl SeqFile {
         self.first.whole
     }
 
+    /// The number after which boards without a record count.
     #[must_use]
     pub fn others(&self) -> u64 {
         self.first.others
