@@ -1,18 +1,18 @@
-//! The broker is an output like the others: where it is lost, somebody is told.
+//! Reports the state of the broker's connection, as for other outputs.
 
 use crate::outputs::mqtt::{ConnectionState, Outbox};
 use crate::outputs::shared::reports::{BROKER, Reports};
 use crate::system_time::wall_time;
 
-/// Begins to report how the connection fares, if there is a broker. Must be called within a runtime.
+/// Starts reporting on the connection, if there is a broker. Must be called within a runtime.
 pub(super) fn start(outbox: Option<&Outbox>, reports: &Reports) {
     if let Some(outbox) = outbox {
-        // It ends with the outbox, and there is nothing to finish.
+        // The task ends with the outbox and needs no cleanup, so it is not awaited.
         tokio::spawn(follow(outbox.clone(), reports.clone()));
     }
 }
 
-/// Reports until the outbox has ended.
+/// Reports until the outbox has stopped.
 async fn follow(outbox: Outbox, reports: Reports) {
     reports.expect(BROKER);
     let mut connection = outbox.connection();
@@ -27,7 +27,7 @@ async fn follow(outbox: Outbox, reports: Reports) {
                     reports.problems(BROKER, vec![why]);
                 }
             }
-            // While it is tried, what was said before holds.
+            // During an attempt to connect, the previous report holds.
             ConnectionState::Connecting => {}
             ConnectionState::Stopped => return,
         }
