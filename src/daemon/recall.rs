@@ -1,4 +1,5 @@
-//! Earlier games for commands about them: read from the journal by a thread of its own, so that no board waits for a disk.
+//! Reads earlier games for commands about them from the journal, on a thread of its own so that boards do not wait for
+//! a disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -10,7 +11,6 @@ use tokio::sync::mpsc;
 use super::commands::{PendingCommand, WAITING};
 use crate::journal::{Journal, JournalError};
 
-/// Completes commands with the games that they name.
 #[derive(Debug)]
 pub(super) struct Recall {
     asks: SyncSender<(String, Box<PendingCommand>)>,
@@ -18,7 +18,7 @@ pub(super) struct Recall {
 }
 
 impl Recall {
-    /// Starts the thread, which reads the journal in that file.
+    /// Starts the thread, which reads the journal at the path `journal`.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ impl Recall {
         let work = move || {
             for (game, mut asked) in asked {
                 asked.command.recalled = game_of(&journal, &asked.board, &game).map(Box::new);
-                // Nobody takes commands any more: the daemon ends.
+                // The daemon ends and takes no more commands.
                 if done.send(asked).is_err() {
                     return;
                 }
@@ -42,11 +42,11 @@ impl Recall {
         Ok(Self { asks, recalled })
     }
 
-    /// Has a command completed with the game of that id; [`next`](Self::next) returns it.
+    /// Passes on a command to be completed with a game; [`next`](Self::next) returns it.
     ///
     /// # Errors
     ///
-    /// Returns the command if too many wait already.
+    /// Returns the command if too many are waiting.
     pub(super) fn ask(&self, game: String, asked: PendingCommand) -> Result<(), Box<PendingCommand>> {
         let sent = self.asks.try_send((game, Box::new(asked)));
         sent.map_err(|error| {
@@ -55,7 +55,7 @@ impl Recall {
         })
     }
 
-    /// The next command that was completed, as far as the journal has its game. May be dropped and called again.
+    /// The next completed command; it lacks the game if the journal does. Cancel safe.
     pub(super) async fn next(&mut self) -> Option<Box<PendingCommand>> {
         self.recalled.recv().await
     }
