@@ -25,7 +25,7 @@ pub(super) struct Resend {
     reading: Arc<AtomicUsize>,
 }
 
-/// The first event of a request.
+/// The position at which a requested page begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ResendFrom {
