@@ -40,10 +40,6 @@ pub(crate) struct Stop {
 
 impl Stop {
     /// Starts listening. Must be called within a runtime.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the signal handlers cannot be installed.
     pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,

@@ -30,11 +30,8 @@ const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Byte order marks of UTF-16, little-endian and big-endian.
 pub(crate) const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
-/// Reads a file as text, without a byte order mark.
-///
-/// # Errors
-///
-/// Fails if the file cannot be read, is a directory, or is not UTF-8. The message includes the next step.
+/// Reads a file as text, without a byte order mark. Fails if the file cannot be read, is a directory, or is not UTF-8.
+/// The message includes the next step.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
@@ -42,10 +39,6 @@ pub(crate) fn read(path: &Path) -> io::Result<String> {
 }
 
 /// Reads the first line of a file without its end, at most `longest` bytes of it, as a wrong file may be endless.
-///
-/// # Errors
-///
-/// Fails in the same cases as [`read`].
 pub(crate) fn read_first_line(path: &Path, longest: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     BufReader::new(open(path)?)
@@ -56,11 +49,8 @@ pub(crate) fn read_first_line(path: &Path, longest: u64) -> io::Result<String> {
     Ok(line)
 }
 
-/// Reads a file with ASCII lines among text in any encoding, such as PEM.
-///
-/// # Errors
-///
-/// Fails if the file cannot be read, is a directory, or is in UTF-16.
+/// Reads a file with ASCII lines among text in any encoding, such as PEM. Fails if the file cannot be read, is a
+/// directory, or is in UTF-16.
 pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
@@ -87,11 +77,8 @@ fn decoded(bytes: &[u8]) -> Result<String, NoText> {
     Ok(text.to_owned())
 }
 
-/// Removes the byte order mark from text in UTF-8 or in a single-byte encoding.
-///
-/// # Errors
-///
-/// Fails if the text is in UTF-16 or has a zero byte.
+/// Removes the byte order mark from text in UTF-8 or in a single-byte encoding. Fails if the text is in UTF-16 or has a
+/// zero byte.
 pub(crate) fn in_bytes(bytes: &[u8]) -> Result<&[u8], NoText> {
     let bytes = unmarked(bytes)?;
     match bytes.iter().position(|byte| *byte == 0) {

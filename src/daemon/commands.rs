@@ -75,10 +75,6 @@ const MAX_TEXT: usize = 64 << 10;
 impl Commands {
     /// `received` yields the commands from the broker; `None` if there is no broker. `requests` yields those from other
     /// outputs. `journal` is the file with the earlier games.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a thread cannot be started.
     pub(super) fn new(
         received: Option<mpsc::Receiver<Received>>,
         requests: mpsc::Receiver<Request>,

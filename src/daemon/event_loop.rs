@@ -133,12 +133,8 @@ impl EventLoop {
     }
 
     /// Runs until the program stops or a new day begins; [close](Self::close) the event loop afterwards. `config` is
-    /// the current configuration, which SIGHUP may change.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a disk that did not answer at the start reports now that another daemon has the state directory, or
-    /// that the journal's file does not belong to kiebitz.
+    /// the current configuration, which SIGHUP may change. Fails if a disk that did not answer at the start reports now
+    /// that another daemon has the state directory, or that the journal's file does not belong to kiebitz.
     pub(super) async fn work(
         &mut self,
         mut inputs: mpsc::Receiver<(PortId, PortInput)>,

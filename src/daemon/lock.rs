@@ -44,11 +44,7 @@ pub(crate) enum LockError {
 
 impl StateLock {
     /// Takes the lock of a directory, which is created if it does not exist. `now` is written into the file for other
-    /// processes. If the disk supports no lock, the result has none.
-    ///
-    /// # Errors
-    ///
-    /// Fails if another process has the lock.
+    /// processes. If the disk supports no lock, the result has none. Fails if another process has the lock.
     pub(super) fn take(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
         let file = match lock(directory, now) {
             Err(error @ LockError::Unusable { .. }) => {
@@ -77,11 +73,8 @@ impl StateLock {
         *self.file.lock().unwrap_or_else(PoisonError::into_inner) = taken;
     }
 
-    /// Takes the lock, and fails if there can be none.
-    ///
-    /// # Errors
-    ///
-    /// Fails if another process has the lock, or if the disk supports none.
+    /// Takes the lock, and fails if there can be none. Fails if another process has the lock, or if the disk supports
+    /// none.
     pub(crate) fn require(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
         Ok(Self {
             directory: directory.to_owned(),

@@ -19,10 +19,6 @@ pub(super) struct Recall {
 
 impl Recall {
     /// Starts the thread, which reads the journal at the path `journal`.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the thread cannot be started.
     pub(super) fn start(journal: PathBuf) -> Result<Self> {
         let (asks, asked) = sync_channel::<(String, Box<PendingCommand>)>(WAITING);
         let (done, recalled) = mpsc::unbounded_channel();
@@ -42,11 +38,8 @@ impl Recall {
         Ok(Self { asks, recalled })
     }
 
-    /// Passes on a command to be completed with a game; [`next`](Self::next) returns it.
-    ///
-    /// # Errors
-    ///
-    /// Returns the command if too many are waiting.
+    /// Passes on a command to be completed with a game; [`next`](Self::next) returns it. Returns the command if too
+    /// many are waiting.
     pub(super) fn ask(&self, game: String, asked: PendingCommand) -> Result<(), Box<PendingCommand>> {
         let sent = self.asks.try_send((game, Box::new(asked)));
         sent.map_err(|error| {

@@ -51,10 +51,6 @@ pub(super) struct ConfigChange {
 
 impl Reload {
     /// Installs the signal handler. Must be called within a runtime.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the signal handler cannot be installed.
     pub(super) fn listen(file: Option<PathBuf>) -> io::Result<Self> {
         // A process under `nohup` ignores SIGHUP and must outlive its terminal. Checked before the handler changes
         // that.

@@ -58,11 +58,8 @@ pub(super) struct StartContext<'s> {
 }
 
 /// Restores the daemon. `show` gets the journal before the recordings are replayed, unless it has lost events. Once the
-/// start is `abandoned`, as nobody waits for it any more, it opens the files and does not change them.
-///
-/// # Errors
-///
-/// Fails if the journal's file belongs to another program or to a newer kiebitz and must not be touched.
+/// start is `abandoned`, as nobody waits for it any more, it opens the files and does not change them. Fails if the
+/// journal's file belongs to another program or to a newer kiebitz and must not be touched.
 pub(super) fn start(
     config: &Config,
     beginning: Beginning,

@@ -56,10 +56,6 @@ const CUT_OFF: Duration = Duration::from_secs(10);
 
 impl Daemons {
     /// Applies the published state of a daemon in a hall. `retained` says that the broker had stored the state.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the state cannot be parsed.
     pub(super) fn hear(&mut self, now: Now, hall: usize, payload: &[u8], retained: bool) -> Result<()> {
         if payload.is_empty() {
             return Ok(());

@@ -40,11 +40,7 @@ const TICK: Duration = Duration::from_secs(1);
 /// Upper bound for waiting commands.
 const COMMANDS: usize = 64;
 
-/// Runs until SIGINT or SIGTERM.
-///
-/// # Errors
-///
-/// Fails if no broker or no output is configured.
+/// Runs until SIGINT or SIGTERM. Fails if no broker or no output is configured.
 pub(crate) async fn run(config: Config) -> Result<()> {
     let mut stop = Stop::listen().context("cannot wait for signals")?;
     let Some(broker) = config.mqtt.clone() else {

@@ -43,10 +43,6 @@ struct ReceivedPlacement {
 
 impl RemoteBoard {
     /// Applies a message on the board's topic `topic`. Returns whether it may change the status.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the message cannot be parsed.
     pub(super) fn hear(&mut self, topic: &str, payload: &[u8]) -> Result<bool> {
         match (topic, payload) {
             ("state", []) => self.forgotten = true,

@@ -124,10 +124,6 @@ impl Journal {
     }
 
     /// Copies the whole journal, which may be written to meanwhile, into a file that is empty or does not exist.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the journal cannot be read or the file cannot be written.
     pub fn copy_to(&self, path: &Path) -> Result<(), BackupError> {
         self.copy(path).map_err(|source| self.uncopied(path, source))
     }

@@ -24,10 +24,6 @@ pub struct GameEntry {
 
 impl Journal {
     /// The games of a board, oldest first.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read.
     pub fn games(&self, stream: &str, board: &str) -> Result<Vec<GameEntry>, JournalError> {
         let mut select = self.connection.prepare(EDGES).map_err(self.error())?;
         let edges = select.query_map([stream, board], |row| {
@@ -60,10 +56,6 @@ impl Journal {
     ///
     /// The age of events is measured from this day and not from the computer's clock, which may be wrong by a year:
     /// games are played on at most two days before somebody notices a wrong clock.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read.
     pub fn played_until(&self, stream: &str, now: Timestamp) -> Result<Option<Timestamp>, JournalError> {
         let sql = "SELECT min(day) FROM (
             SELECT DISTINCT ts / 86400000000 AS day FROM event
@@ -76,10 +68,6 @@ impl Journal {
     }
 
     /// The events of a game, in order; empty if there is no such game.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read.
     pub fn game_events(
         &self,
         stream: &str,
@@ -91,20 +79,12 @@ impl Journal {
     }
 
     /// The decoded events of a game, in order.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read, or holds events that cannot be decoded.
     pub fn game(&self, stream: &str, board: &str, game: &str) -> Result<Vec<Event>, JournalError> {
         self.decoded_events(stream, board, game)
     }
 
     /// The events of a game together with those of its board and clock: from the end of the game `before`, or from the
     /// board's first event, to the end of the game.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read, or holds events that cannot be decoded.
     pub fn game_with_board(
         &self,
         stream: &str,
@@ -161,10 +141,6 @@ impl Journal {
 
     /// The events of the board's last game at the time `at` (its first game if there was none yet) and of all later
     /// games, in order.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read, or holds events that cannot be decoded.
     pub fn games_from(&self, stream: &str, board: &str, at: Timestamp) -> Result<Vec<Event>, JournalError> {
         let mut select = self.connection.prepare(STARTED_FROM).map_err(self.error())?;
         let games = select.query_map(params![stream, board, at.as_micros()], |row| row.get(0));
@@ -179,10 +155,6 @@ impl Journal {
     }
 
     /// The results entered since that time on a board's stream for pairings without a game.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read, or holds events that cannot be decoded.
     pub fn table_results(
         &self,
         stream: &str,
@@ -196,10 +168,6 @@ impl Journal {
     }
 
     /// Seq of the event that starts the first game of a board since that time; `None` if there is none.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read.
     pub fn first_started_since(
         &self,
         stream: &str,
@@ -246,10 +214,6 @@ pub struct BoardHistory<'j> {
 impl BoardHistory<'_> {
     /// Time at which the board was last known to be observed: the time of its last event or, if a gap has no
     /// `board.recovered` yet, the start of that gap. `None` if the board has no events.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read.
     pub fn last_followed(&self) -> Result<Option<Timestamp>, JournalError> {
         let mut select = self.prepare(LAST_FOLLOWED)?;
         let at = select.query_row(self.params(), |row| row.get::<_, i64>(0));
@@ -258,10 +222,6 @@ impl BoardHistory<'_> {
     }
 
     /// Time of the board's last event; `None` if it has none.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read.
     pub fn last_ts(&self) -> Result<Option<Timestamp>, JournalError> {
         let mut select = self.prepare(LAST_TS)?;
         let at = select.query_row(self.params(), |row| row.get::<_, i64>(0));
@@ -270,10 +230,6 @@ impl BoardHistory<'_> {
     }
 
     /// The board's incidents.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read, or holds events that cannot be decoded.
     pub fn incidents(&self) -> Result<Incidents, JournalError> {
         let mut incidents = Incidents::default();
         for event in self.events(INCIDENTS)? {
@@ -283,10 +239,6 @@ impl BoardHistory<'_> {
     }
 
     /// The events that announce the board's next game and its round, in order.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read, or holds events that cannot be decoded.
     pub fn announcements(&self) -> Result<Vec<Event>, JournalError> {
         self.events(ANNOUNCED)
     }
@@ -294,10 +246,6 @@ impl BoardHistory<'_> {
     /// The events that determine which of the board's games count for which pairings, in order: its announcements, and
     /// of the plies the first one and the one at which [a game counts](kiebitz_game::events::pairing::MIN_PLIES). No
     /// event lasts longer than `span`, so plies older than the last event by more than that are left out.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read, or holds events that cannot be decoded.
     pub fn paired(&self, span: Duration) -> Result<Vec<Event>, JournalError> {
         let since = self.last_ts()?.unwrap_or(Timestamp::from_micros(0));
         let since = since.saturating_sub(span).as_micros();
@@ -311,37 +259,21 @@ impl BoardHistory<'_> {
     }
 
     /// The board's last connection or disconnection; `None` if it was never connected.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read, or holds events that cannot be decoded.
     pub fn presence(&self) -> Result<Option<Event>, JournalError> {
         Ok(self.events(PRESENCE)?.pop())
     }
 
     /// The board's last `board.connected`; `None` if it has none.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read, or holds an event that cannot be decoded.
     pub fn last_connected(&self) -> Result<Option<Event>, JournalError> {
         Ok(self.events(CONNECTED)?.pop())
     }
 
     /// The board's last game, ended or not; `None` if it has none.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read, or holds events that cannot be decoded.
     pub fn last_game(&self) -> Result<Option<ResumableGame>, JournalError> {
         self.game_before_last(0)
     }
 
     /// The game that started `games` games before the last one; `None` if there are not that many.
-    ///
-    /// # Errors
-    ///
-    /// See [`last_game`](Self::last_game).
     pub fn game_before_last(&self, games: u32) -> Result<Option<ResumableGame>, JournalError> {
         let mut select = self.prepare(STARTED_LAST)?;
         let params = params![self.stream, self.board, self.until, games];
@@ -353,10 +285,6 @@ impl BoardHistory<'_> {
     }
 
     /// The game with this id; `None` if the board has no such game.
-    ///
-    /// # Errors
-    ///
-    /// See [`last_game`](Self::last_game).
     pub fn game(&self, game: &str) -> Result<Option<ResumableGame>, JournalError> {
         let connection = &self.journal.connection;
         let events = game_events(connection, self.stream, self.board, game, self.until);

@@ -52,10 +52,6 @@ enum InputLine {
 
 impl InputsFile {
     /// Opens the file for appending; creates it if it does not exist.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be opened.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut file = OpenOptions::new().append(true).create(true).open(path)?;
         // The last line may be incomplete if the writing process was killed: start a new line.
@@ -146,10 +142,6 @@ impl Journal {
     /// Adds the inputs that the journal lacks and returns their number. If the journal may have `lost` events, all
     /// missing inputs are added. Otherwise inputs from before the first run and commands from before their board's
     /// first event are skipped, as the journal has forgotten them with the games of that time.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the journal cannot be read or written.
     pub fn restore(&mut self, stream: &str, inputs: &[Input], lost: bool) -> Result<usize, JournalError> {
         let mut firsts = BTreeMap::new();
         for (board, _) in self.boards(stream)? {
@@ -190,10 +182,6 @@ impl Journal {
     /// The inputs for the second copy: all starts, the commands since the last start at which no board continued
     /// earlier recordings, and those of the `copied` inputs that the journal has not forgotten. Older commands are not
     /// searched for, as the journal may have the events of a year.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the journal cannot be read.
     pub fn inputs(&self, stream: &str, copied: &[Input]) -> Result<Vec<Input>, JournalError> {
         let mut inputs: Vec<Input> = self.all_runs()?.into_iter().map(Input::Run).collect();
         let since = self.runs()?.into_iter().next();

@@ -162,10 +162,6 @@ impl Journal {
     }
 
     /// Seq of the board's last event; 0 if it has none. Forgetting events does not change it.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read.
     pub fn last_seq(&self, stream: &str, board: &str) -> Result<u64, JournalError> {
         let sql = "SELECT ifnull(max(seq), 0) FROM event WHERE stream = ?1 AND board = ?2";
         let last = self.connection.query_row(sql, [stream, board], |row| row.get(0));
@@ -177,28 +173,16 @@ impl Journal {
     ///
     /// In that case it is the time of the renaming in milliseconds since 1970. That is larger than any seq in the
     /// damaged journal, as a board has at most one event per millisecond.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read.
     pub fn begins_after(&self) -> Result<u64, JournalError> {
         schema::begins_after(&self.connection).map_err(self.error())
     }
 
     /// The boards of a stream with the seq of their last event.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read.
     pub fn boards(&self, stream: &str) -> Result<Vec<(String, u64)>, JournalError> {
         lasts(&self.connection, stream).map_err(self.error())
     }
 
     /// At most `limit` events of a board with a seq above `seq`, in order.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read.
     pub fn events_after(
         &self,
         stream: &str,
@@ -213,19 +197,11 @@ impl Journal {
     }
 
     /// A board's last `board.connected`; `None` if it has none.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read, or holds an event that cannot be decoded.
     pub fn last_connected(&self, stream: &str, board: &str) -> Result<Option<Event>, JournalError> {
         self.connected_before(stream, board, Timestamp::from_micros(i64::MAX))
     }
 
     /// A board's last `board.connected` up to the time `at`; `None` if it has none.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read, or holds an event that cannot be decoded.
     pub fn connected_before(
         &self,
         stream: &str,
@@ -244,10 +220,6 @@ impl Journal {
 
     /// Records up to which seq an output has delivered the events of some boards. Does not wait for the disk, so that
     /// it costs nothing; after a power cut, the output may deliver some events again.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be written.
     pub fn acknowledge<'b>(
         &mut self,
         output: &str,
@@ -268,10 +240,6 @@ impl Journal {
 
     /// The boards whose events an output has not all delivered. An output that is new to the journal gets no history,
     /// only later events: it has nothing unsent.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read or written.
     pub fn unsent(&mut self, output: &str, stream: &str) -> Result<Vec<Unsent>, JournalError> {
         self.write(|transaction, path| unsent(transaction, output, stream).map_err(error::of(path)))
     }

@@ -303,10 +303,6 @@ impl Journal {
     }
 
     /// Stores those events whose seqs the journal does not have. Returns their number.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be written.
     pub fn fill<'e>(&mut self, events: impl IntoIterator<Item = &'e Event>) -> Result<usize, JournalError> {
         self.write(|transaction, path| {
             let mut insert = transaction.prepare(super::INSERT_NEW).map_err(error::of(path))?;

@@ -132,10 +132,6 @@ impl Journal {
 
     /// Records a start of the daemon. Earlier starts are kept as long as there are events of them, as they are needed
     /// to rebuild lost events.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be written.
     pub fn begin_run(&mut self, run: &Run) -> Result<(), JournalError> {
         let row = self.row_of(run)?;
         self.write(|transaction, path| {
@@ -151,19 +147,11 @@ impl Journal {
 
     /// The starts of the daemon since the last one at which no board continued earlier recordings, beginning with that
     /// one; empty if it is unknown.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read or a row cannot be decoded.
     pub fn runs(&self) -> Result<Vec<Run>, JournalError> {
         self.runs_by(SINCE_WHOLE)
     }
 
     /// All known starts of the daemon, in order.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read or a row cannot be decoded.
     pub fn all_runs(&self) -> Result<Vec<Run>, JournalError> {
         self.runs_by(ALL)
     }
@@ -197,10 +185,6 @@ impl Journal {
     }
 
     /// The commands that a board took after its event with seq `after`.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read, or holds events that cannot be decoded.
     pub fn commands(&self, stream: &str, board: &str, after: u64) -> Result<Vec<Event>, JournalError> {
         let sql = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq > ?3
             AND type = 'command.taken' ORDER BY seq";
@@ -212,10 +196,6 @@ impl Journal {
 
     /// Ranges of seqs that are missing between a board's events, first and last seq included. Their events were
     /// published but could not be stored, or were lost with a damaged journal.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read.
     pub fn missing(&self, stream: &str, board: &str) -> Result<Vec<(u64, u64)>, JournalError> {
         let mut select = self.connection.prepare(HOLES).map_err(self.error())?;
         let rows = select.query_map([stream, board], |row| Ok((row.get(0)?, row.get(1)?)));

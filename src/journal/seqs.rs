@@ -71,10 +71,6 @@ const RESERVE: u64 = 100_000;
 
 impl SeqFile {
     /// Opens the file, or creates it if it does not exist. `boot` is the [boot ID](this_boot).
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be opened, read or written.
     pub fn open(path: &Path, boot: &str) -> io::Result<Self> {
         let (records, first) = match read(path, Some(boot)) {
             Ok(known) => known,
@@ -112,10 +108,6 @@ impl SeqFile {
 
     /// Reads [`lasts`](Self::lasts) from a file without changing it. If `boot` is `None`, the file is taken to be from
     /// the current boot.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read.
     pub fn lasts_in(path: &Path, boot: Option<&str>) -> io::Result<BTreeMap<String, u64>> {
         let (records, first) = read(path, boot)?;
         Ok(records
@@ -125,10 +117,6 @@ impl SeqFile {
     }
 
     /// Reads [`reserved`](Self::reserved) from a file without changing it.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read.
     pub fn reserved_in(path: &Path) -> io::Result<BTreeMap<String, u64>> {
         let (records, _) = read(path, None)?;
         let all = records.into_iter();
@@ -173,10 +161,6 @@ impl SeqFile {
     }
 
     /// Raises the number after which boards without a record count to `others`. The file is whole afterwards.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be written.
     pub fn complete(&mut self, others: u64) -> io::Result<()> {
         if self.first.whole && self.first.others >= others {
             return Ok(());
@@ -204,19 +188,11 @@ impl SeqFile {
     }
 
     /// Records the last seqs of boards, ignoring seqs that are not higher than the known ones.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be written.
     pub fn note<'b>(&mut self, lasts: impl IntoIterator<Item = (&'b str, u64)>) -> io::Result<()> {
         self.note_kept(lasts.into_iter().map(|(board, last)| (board, last, None)))
     }
 
     /// Like [`note`](Self::note), with the [`digest`](super::digest) of the event if the journal has stored it.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be written.
     pub fn note_kept<'b>(
         &mut self,
         lasts: impl IntoIterator<Item = (&'b str, u64, Option<u64>)>,
@@ -252,10 +228,6 @@ impl SeqFile {
     }
 
     /// Records whether events are published that the journal has not stored.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be written.
     pub fn mark_unkept(&mut self, unkept: bool) -> io::Result<()> {
         if self.first.unkept != unkept {
             let first = FirstRecord {
@@ -271,10 +243,6 @@ impl SeqFile {
 
     /// Records a regular end of the program. No seq may be given afterwards, so the next boot need not assume a power
     /// cut.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be written.
     pub fn mark_ended(&mut self) -> io::Result<()> {
         self.first.boot.clear();
         self.write(0, &self.first.record(self.records.len()))?;

@@ -170,11 +170,8 @@ impl<R: Read> Replay<R> {
     }
 
     /// Gives a command at the time of the last step. Returns the answer and the events of the boards; after the
-    /// [end](Self::end), these include all events that follow from the command.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the capture is corrupt from here on.
+    /// [end](Self::end), these include all events that follow from the command. Fails if the capture is corrupt from
+    /// here on.
     pub(crate) fn command(
         &mut self,
         board: &str,

@@ -34,11 +34,7 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_QUEUED: usize = 1000;
 
 impl BrokerConnection {
-    /// Connects to the broker.
-    ///
-    /// # Errors
-    ///
-    /// Fails if no broker answers in time.
+    /// Connects to the broker. Fails if no broker answers in time.
     pub(crate) async fn open(config: MqttConfig) -> Result<Self> {
         let courier = Courier::start(config.clone(), None, None)?;
         let mut state = courier.outbox().connection();
@@ -56,20 +52,13 @@ impl BrokerConnection {
         })
     }
 
-    /// Creates a publisher for the boards of a stream.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the host's name cannot be part of a topic.
+    /// Creates a publisher for the boards of a stream. Fails if the host's name cannot be part of a topic.
     pub(crate) fn publisher(&self, stream: &str) -> Result<Publisher> {
         Ok(Publisher::new(&self.config, stream, self.since)?)
     }
 
-    /// Publishes the events of a step at the time `now` and the board views that changed. Returns the messages.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a board's name cannot be part of a topic, and with [`Undelivered`] if the broker falls too far behind.
+    /// Publishes the events of a step at the time `now` and the board views that changed. Returns the messages. Fails
+    /// if a board's name cannot be part of a topic, and with [`Undelivered`] if the broker falls too far behind.
     pub(crate) async fn publish<'b>(
         &self,
         publisher: &mut Publisher,
@@ -97,11 +86,7 @@ impl BrokerConnection {
         self.wait_until_queued(MAX_QUEUED).await
     }
 
-    /// Waits until the broker has accepted all messages.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`Undelivered`] if that takes longer than a minute.
+    /// Waits until the broker has accepted all messages. Fails with [`Undelivered`] if that takes longer than a minute.
     pub(crate) async fn drained(&self) -> Result<(), Undelivered> {
         self.wait_until_queued(0).await
     }

@@ -26,11 +26,8 @@ impl<R: Read> ReplaySource<R> {
         }
     }
 
-    /// Reports once that a capture is corrupt after the last packet. Corrupt recordings are skipped instead.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the error of the corrupt capture.
+    /// Reports once that a capture is corrupt after the last packet. Corrupt recordings are skipped instead. Fails with
+    /// the error of the corrupt capture.
     pub(super) fn check(&mut self) -> Result<(), CaptureError> {
         let failed = match self {
             Self::Capture { failed, .. } => failed.take(),

@@ -11,10 +11,6 @@ use crate::journal::{Journal, JournalError};
 /// Restores the boards that the journal knows, each with its last game, for a daemon without recordings of them.
 /// `names` has their regulations. `until` has the seq up to which each board's events count and leaves out the other
 /// boards; if it is `None`, all events count.
-///
-/// # Errors
-///
-/// Fails if the journal cannot be read.
 pub fn boards(
     journal: &Journal,
     stream: &str,
@@ -32,10 +28,6 @@ pub fn boards(
 }
 
 /// Restores one board from its events up to the seq `last`.
-///
-/// # Errors
-///
-/// Fails if the journal cannot be read.
 pub fn board(
     journal: &Journal,
     stream: &str,

@@ -119,10 +119,6 @@ const LONG_AGO: Duration = Duration::from_secs(6 * 3600);
 const MOMENT: Duration = Duration::from_micros(1);
 
 /// Restores, at the time `now`, the state in which the daemon ended.
-///
-/// # Errors
-///
-/// Fails if the journal cannot be read.
 pub fn take_up(sources: &Sources<'_>, now: Timestamp) -> Result<TakenUp, JournalError> {
     let runs = match sources.recordings {
         // The table of runs may be damaged, which is not a reason to give up the journal.
@@ -145,10 +141,6 @@ pub fn take_up(sources: &Sources<'_>, now: Timestamp) -> Result<TakenUp, Journal
 }
 
 /// Makes all boards anew; all of them must be closed. The recordings so far are not needed afterwards.
-///
-/// # Errors
-///
-/// Fails if the journal cannot be read.
 pub fn begin_anew(sources: &Sources<'_>) -> Result<TakenUp, JournalError> {
     from_journal(sources, last_ts(sources.journal, sources.stream)?, Alone::LongAgo)
 }
@@ -227,10 +219,6 @@ impl TakenUp {
 
     /// Restores the boards that continue from the journal alone, now that it has all events. Returns the hall, and the
     /// run to record for this start.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the journal cannot be read.
     pub fn settle(self, sources: &Sources<'_>, now: Timestamp) -> Result<(Hall, Run), JournalError> {
         let Self {
             mut hall,

@@ -61,10 +61,6 @@ pub enum NotRebuilt {
 
 /// Adds events of a stream that the journal lacks and the recordings in `folder` yield. Existing events stay unchanged.
 /// `zone` determines the ends of the days.
-///
-/// # Errors
-///
-/// Fails if the journal cannot be read or written.
 pub fn rebuild(
     journal: &mut Journal,
     folder: &Path,
