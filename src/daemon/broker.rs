@@ -52,7 +52,7 @@ mod tests {
         let reports = Reports::default();
         let running = tokio::spawn(task.run(core::future::pending()));
         let following = tokio::spawn(follow(outbox, reports.clone()));
-        let told = async {
+        let problem = async {
             loop {
                 if let Some(report) = reports.all().get(BROKER).filter(|report| !report.ok) {
                     return report.problems.join("");
@@ -60,9 +60,9 @@ mod tests {
                 tokio::time::sleep(core::time::Duration::from_millis(20)).await;
             }
         };
-        let told = tokio::time::timeout(core::time::Duration::from_secs(20), told).await;
-        let told = told.expect("it is told");
-        assert!(told.contains(&address.to_string()), "{told}");
+        let problem = tokio::time::timeout(core::time::Duration::from_secs(20), problem).await;
+        let problem = problem.expect("it is told");
+        assert!(problem.contains(&address.to_string()), "{problem}");
         running.abort();
         let _ = running.await;
         let _ = following.await;

@@ -54,14 +54,14 @@ impl Lookout {
         if ports.is_empty() {
             self.port_since = None;
             let waited = now.since(since) >= NO_PORT_AFTER;
-            return waited.then(|| self.say(NO_PORT.to_owned()));
+            return waited.then(|| self.report_once(NO_PORT.to_owned()));
         }
         let port_since = *self.port_since.get_or_insert(now);
         let waited = now.since(port_since) >= NO_ANSWER_AFTER;
-        waited.then(|| self.say(no_answer(&ports)))
+        waited.then(|| self.report_once(no_answer(&ports)))
     }
 
-    fn say(&mut self, message: String) -> String {
+    fn report_once(&mut self, message: String) -> String {
         self.since = None;
         message
     }

@@ -13,20 +13,20 @@ use crate::journal::{Journal, JournalError};
 
 #[derive(Debug)]
 pub(super) struct Recall {
-    asks: SyncSender<(String, Box<PendingCommand>)>,
+    sender: SyncSender<(String, Box<PendingCommand>)>,
     recalled: mpsc::UnboundedReceiver<Box<PendingCommand>>,
 }
 
 impl Recall {
     /// Starts the thread, which reads the journal at the path `journal`.
     pub(super) fn start(journal: PathBuf) -> Result<Self> {
-        let (asks, asked) = sync_channel::<(String, Box<PendingCommand>)>(WAITING);
+        let (sender, receiver) = sync_channel::<(String, Box<PendingCommand>)>(WAITING);
         let (done, recalled) = mpsc::unbounded_channel();
         let work = move || {
-            for (game, mut asked) in asked {
-                asked.command.recalled = game_of(&journal, &asked.board, &game).map(Box::new);
+            for (game, mut pending) in receiver {
+                pending.command.recalled = game_of(&journal, &pending.board, &game).map(Box::new);
                 // The daemon ends and takes no more commands.
-                if done.send(asked).is_err() {
+                if done.send(pending).is_err() {
                     return;
                 }
             }
@@ -35,16 +35,16 @@ impl Recall {
             .name("recall".to_owned())
             .spawn(work)
             .context("cannot start reading earlier games")?;
-        Ok(Self { asks, recalled })
+        Ok(Self { sender, recalled })
     }
 
     /// Passes on a command to be completed with a game; [`next`](Self::next) returns it. Returns the command if too
     /// many are waiting.
-    pub(super) fn ask(&self, game: String, asked: PendingCommand) -> Result<(), Box<PendingCommand>> {
-        let sent = self.asks.try_send((game, Box::new(asked)));
+    pub(super) fn ask(&self, game: String, pending: PendingCommand) -> Result<(), Box<PendingCommand>> {
+        let sent = self.sender.try_send((game, Box::new(pending)));
         sent.map_err(|error| {
-            let (TrySendError::Full((_, asked)) | TrySendError::Disconnected((_, asked))) = error;
-            asked
+            let (TrySendError::Full((_, pending)) | TrySendError::Disconnected((_, pending))) = error;
+            pending
         })
     }
 

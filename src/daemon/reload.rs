@@ -189,7 +189,7 @@ impl ConfigChange {
         parts.map(|(_, part)| part).collect::<Vec<_>>().join("; ")
     }
 
-    fn say(&self) {
+    fn log_changes(&self) {
         let at_once = self.at_once();
         if at_once.is_empty() && self.later.is_empty() {
             tracing::info!("configuration reloaded; nothing has changed");
@@ -248,7 +248,7 @@ impl EventLoop {
         if change.log {
             log::change(&change.config.daemon.log);
         }
-        change.say();
+        change.log_changes();
         if change.clock_messages {
             self.greeting.set(change.config.clock_messages.clone());
         }

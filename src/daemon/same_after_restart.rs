@@ -55,7 +55,7 @@ struct Script {
 }
 
 impl Script {
-    fn say(&mut self, board: &'static str, game: Option<u32>, kind: EventKind) {
+    fn push(&mut self, board: &'static str, game: Option<u32>, kind: EventKind) {
         let seq = self.seqs.entry(board).or_default();
         *seq += 1;
         self.events.push(Event {
@@ -82,7 +82,7 @@ impl Script {
             *players = paired.map(players_of);
             (*event, *site) = (Some("Test Open".to_owned()), None);
         }
-        self.say(board, Some(game), kind);
+        self.push(board, Some(game), kind);
     }
 
     fn plays(&mut self, board: &'static str, plies: u32) {
@@ -93,7 +93,7 @@ impl Script {
                 clock: None,
                 ..ply(number, "e2e4", "e4")
             };
-            self.say(board, game, EventKind::MoveMade(made));
+            self.push(board, game, EventKind::MoveMade(made));
         }
     }
 
@@ -107,7 +107,7 @@ impl Script {
             end_certain: true,
             decided_by: None,
         };
-        self.say(board, game, kind);
+        self.push(board, game, kind);
     }
 
     fn amends(
@@ -130,7 +130,7 @@ impl Script {
             position: None,
             note: None,
         };
-        self.say(board, Some(game), kind);
+        self.push(board, Some(game), kind);
     }
 
     fn enters(&mut self, board: &'static str, (round, table): (u32, u32), result: GameResult) {
@@ -141,7 +141,7 @@ impl Script {
             reason: EndReason::Arbiter,
             by: "A. Meier".to_owned(),
         };
-        self.say(board, None, kind);
+        self.push(board, None, kind);
     }
 }
 

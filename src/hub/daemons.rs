@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_is_there_until_it_goes_or_is_silent() {
+    fn a_daemon_is_running_until_it_goes_offline_or_silent() {
         let mut daemons = world();
         assert!(
             daemons.is_there(at(0), 0, "pi"),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_that_fails_is_known_until_its_daemon_goes_or_the_disk_answers() {
+    fn a_failing_journal_counts_until_its_daemon_goes_or_the_disk_answers() {
         let mut daemons = world();
         daemons.hear(now(0), 0, &online(1), false).expect("understood");
         assert!(daemons.all_store_events());

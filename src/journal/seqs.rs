@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_known_when_the_journal_is_gone() {
+    fn seqs_are_known_without_the_journal() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
         let mut numbers = SeqFile::open(&path, BOOT).expect("a file");

@@ -52,7 +52,7 @@ fn capture(path: &Path) -> Vec<Event> {
                 .step()
                 .expect("a whole capture")
                 .into_iter()
-                .map(|said| said.event),
+                .map(|explained| explained.event),
         );
     }
     let name = path.file_stem().expect("a name").to_string_lossy();
@@ -141,7 +141,7 @@ fn events_of_real_boards_are_read_back_byte_for_byte() {
 }
 
 #[test]
-fn events_are_kept_all_or_none() {
+fn events_are_stored_all_or_none() {
     let place = Place::new();
     let mut journal = place.open();
     let events = two_games();

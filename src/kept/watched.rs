@@ -77,8 +77,8 @@ impl KeptGames {
         let mut watching = Watching::new(recorded.stretch);
         while let Some(at) = replay.next_at().filter(|at| !watching.is_over(*at)) {
             super::capture::check(&is_wanted)?;
-            let said = replay.step()?;
-            watching.take(at, said, replay.hall().board(&game.board));
+            let events = replay.step()?;
+            watching.take(at, events, replay.hall().board(&game.board));
         }
         watching.end()
     }
@@ -137,10 +137,10 @@ impl Watching {
     }
 
     /// Adds the events of a step at the time `at`, and the board as it is after the step.
-    fn take(&mut self, at: Timestamp, said: Vec<ExplainedEvent>, board: Option<&hall::Board>) {
-        let said = self.stretch.select(said);
-        for said in &said {
-            reading::take(&mut self.watched.readings, said);
+    fn take(&mut self, at: Timestamp, events: Vec<ExplainedEvent>, board: Option<&hall::Board>) {
+        let events = self.stretch.select(events);
+        for explained in &events {
+            reading::take(&mut self.watched.readings, explained);
         }
         let Some(board) = board else { return };
         let before = self.shown.replace(board.placement().clone());
@@ -156,7 +156,9 @@ impl Watching {
         if watched.placement.is_none() {
             watched.placement = before.map(|before| before.board_fen().to_string());
         }
-        let line = said.iter().find_map(|said| line_news(&said.event.kind));
+        let line = events
+            .iter()
+            .find_map(|explained| line_news(&explained.event.kind));
         let changes = changes.unwrap_or_default();
         if watched.moments.len() >= MAX_MOMENTS {
             watched.cut = true;

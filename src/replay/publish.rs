@@ -63,7 +63,7 @@ impl BrokerConnection {
         &self,
         publisher: &mut Publisher,
         now: Timestamp,
-        said: &[ExplainedEvent],
+        explained: &[ExplainedEvent],
         boards: impl Iterator<Item = &'b Board>,
     ) -> Result<Vec<Message>> {
         let mut messages = Vec::new();
@@ -73,7 +73,7 @@ impl BrokerConnection {
                 let boards = publisher.boards().map(str::to_owned).collect();
                 messages.extend(publisher.announce(system_time::wall_time(), boards, None));
             }
-            let events = said.iter().map(|said| &said.event);
+            let events = explained.iter().map(|explained| &explained.event);
             messages.extend(publisher.project(now, name, events, BoardView::of(board)));
         }
         self.hand_over(messages.clone()).await?;

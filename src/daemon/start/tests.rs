@@ -125,10 +125,10 @@ impl Place {
         } = started.unwrap_or_else(|error| panic!("{words} keeps it from starting: {error:#}"));
         let mut journal = journal.unwrap_or_else(|| panic!("{words} leaves no journal"));
         assert_eq!(unkept, [], "{words}");
-        let said = boards_come(&mut hall);
+        let events = boards_come(&mut hall);
         for board in BOARDS {
             let last = self.lasts[board];
-            let mut seqs = said
+            let mut seqs = events
                 .iter()
                 .filter(|event| event.board == board)
                 .map(|event| event.seq);
@@ -138,12 +138,12 @@ impl Place {
             assert!(first > last, "{words}: {board} goes on with {first} after {last}");
         }
         journal
-            .append(&said)
+            .append(&events)
             .unwrap_or_else(|error| panic!("{words}: {error}"));
         journal
             .check(true)
             .unwrap_or_else(|error| panic!("{words}: {error}"));
-        let lasts = said.iter().map(|event| (event.board.clone(), event.seq));
+        let lasts = events.iter().map(|event| (event.board.clone(), event.seq));
         self.lasts.extend(lasts);
         let mut numbers = numbers.unwrap_or_else(|| panic!("{words} leaves no numbers"));
         let noted = numbers.note(self.lasts.iter().map(|(board, last)| (&**board, *last)));
@@ -181,7 +181,7 @@ fn events() -> Vec<Event> {
                 .step()
                 .expect("it is whole")
                 .into_iter()
-                .map(|said| said.event),
+                .map(|explained| explained.event),
         );
     }
     let mut events = Vec::new();
@@ -231,7 +231,10 @@ fn boards_come(hall: &mut Hall) -> Vec<Event> {
         }
         now = now + Duration::from_millis(5);
     }
-    hall.take_events().into_iter().map(|said| said.event).collect()
+    hall.take_events()
+        .into_iter()
+        .map(|explained| explained.event)
+        .collect()
 }
 
 /// Each of 200 damages is followed by two successful starts.

@@ -25,7 +25,7 @@ impl Place {
 }
 
 #[test]
-fn journal_that_is_read_is_neither_made_nor_changed() {
+fn reading_a_journal_neither_creates_nor_changes_it() {
     let place = Place::new();
     let missing = Journal::open_to_read(&place.path()).expect_err("no journal");
     assert!(matches!(missing, JournalError::Unopenable { .. }), "{missing}");
@@ -60,7 +60,7 @@ fn cut_off(place: &Place, log: usize) -> Place {
 }
 
 #[test]
-fn power_cut_leaves_what_was_committed_and_no_half_commit() {
+fn power_cut_leaves_only_complete_commits() {
     let place = Place::new();
     let mut journal = place.open();
     let mut seq = 0;
@@ -102,7 +102,7 @@ fn file_left_empty_by_a_power_cut_becomes_a_journal() {
 }
 
 #[test]
-fn damaged_file_says_so_and_can_be_put_aside() {
+fn damaged_file_is_reported_and_can_be_put_aside() {
     let place = Place::with(&b"no database at all, and long enough to have a header".repeat(40));
     let error = place.refusal();
     assert!(error.is_damaged());
@@ -216,7 +216,7 @@ fn database_of_another_program_is_left_alone() {
 }
 
 #[test]
-fn place_that_cannot_be_written_is_reported_with_the_systems_reason() {
+fn unwritable_directory_is_reported_with_the_systems_reason() {
     let place = Place::new();
     fs::create_dir_all(place.path()).expect("a directory");
     let error = place.refusal();
@@ -229,7 +229,7 @@ fn place_that_cannot_be_written_is_reported_with_the_systems_reason() {
 }
 
 #[test]
-fn full_disk_loses_nothing_that_was_taken_and_takes_the_rest_later() {
+fn full_disk_loses_no_stored_event_and_stores_the_rest_later() {
     let place = Place::new();
     let mut journal = place.open();
     let pages: u32 = journal
@@ -458,7 +458,7 @@ fn a_copy_is_a_journal_in_one_file() {
 }
 
 #[test]
-fn a_journal_of_the_first_version_gets_what_it_lacks() {
+fn a_journal_of_the_first_version_is_upgraded() {
     let place = Place::new();
     let mut journal = place.open();
     journal.append(&two_games()).expect("room");

@@ -47,7 +47,7 @@ fn kept(
 }
 
 #[test]
-fn all_events_come_board_after_board_in_the_order_of_their_numbers() {
+fn events_are_exported_board_by_board_in_order_of_seq() {
     let place = Place::new();
     let journal = three_boards(&place);
     let all = ["a", "b", "é"].into_iter();

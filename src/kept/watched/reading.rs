@@ -74,10 +74,10 @@ struct Other {
 }
 
 /// Adds a published ply, or marks plies as withdrawn.
-pub(super) fn take(readings: &mut Vec<PublishedPly>, said: &ExplainedEvent) {
-    let (from, published) = match &said.event.kind {
+pub(super) fn take(readings: &mut Vec<PublishedPly>, explained: &ExplainedEvent) {
+    let (from, published) = match &explained.event.kind {
         EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => {
-            (played.ply, said.ply.as_deref())
+            (played.ply, explained.ply.as_deref())
         }
         EventKind::MoveRetracted { ply, .. } => (*ply, None),
         _ => return,
@@ -85,7 +85,7 @@ pub(super) fn take(readings: &mut Vec<PublishedPly>, said: &ExplainedEvent) {
     for old in readings.iter_mut().filter(|old| old.ply >= from) {
         old.withdrawn = true;
     }
-    readings.extend(published.map(|ply| PublishedPly::of(ply, said.event.ts)));
+    readings.extend(published.map(|ply| PublishedPly::of(ply, explained.event.ts)));
 }
 
 /// Time at which each ply that was not withdrawn began: when the first square was touched for it.
@@ -216,12 +216,12 @@ mod tests {
     fn a_retracted_ply_is_listed_as_withdrawn() {
         let mut readings = vec![reading(1, None, 1), reading(2, None, 2), reading(3, None, 3)];
         let reason = CorrectionReason::Takeback;
-        let said = ExplainedEvent {
+        let explained = ExplainedEvent {
             event: event(9, EventKind::MoveRetracted { ply: 2, reason }),
             ply: None,
             odds: None,
         };
-        take(&mut readings, &said);
+        take(&mut readings, &explained);
         let withdrawn: Vec<bool> = readings.iter().map(|reading| reading.withdrawn).collect();
         assert_eq!(withdrawn, [false, true, true]);
     }

@@ -129,12 +129,16 @@ impl Played {
                 let answer = hall.command(at + Duration::from_micros(1), board, &command);
                 assert!(answer.ok, "{answer:?}");
             }
-            let said: Vec<Event> = hall.take_events().into_iter().map(|said| said.event).collect();
+            let events: Vec<Event> = hall
+                .take_events()
+                .into_iter()
+                .map(|explained| explained.event)
+                .collect();
             inputs
-                .append(&Input::commands(&said).collect::<Vec<_>>())
+                .append(&Input::commands(&events).collect::<Vec<_>>())
                 .expect("room");
-            journal.append(&said).expect("room");
-            for event in &said {
+            journal.append(&events).expect("room");
+            for event in &events {
                 let noted = (&*event.board, event.seq, digest_of(event));
                 numbers.note_kept([noted]).expect("room");
                 self.published
@@ -255,16 +259,20 @@ impl Played {
             let note = Command::parse(r#"{"id":"5","do":"annotate","text":"go on"}"#).expect("a command");
             hall.command(self.now, board, &note);
         }
-        let said: Vec<Event> = hall.take_events().into_iter().map(|said| said.event).collect();
-        for event in &said {
+        let events: Vec<Event> = hall
+            .take_events()
+            .into_iter()
+            .map(|explained| explained.event)
+            .collect();
+        for event in &events {
             let key = (event.board.clone(), event.seq);
             assert!(
                 self.published.insert(key.clone(), payload(event)).is_none(),
                 "{words}: {key:?} is given again"
             );
         }
-        journal.append(&said).expect("room");
-        let noted = said.iter();
+        journal.append(&events).expect("room");
+        let noted = events.iter();
         let noted = noted.map(|event| (&*event.board, event.seq, digest_of(event)));
         numbers.note_kept(noted).expect("room");
         has
