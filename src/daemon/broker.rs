@@ -12,7 +12,6 @@ pub(super) fn start(outbox: Option<&Outbox>, reports: &Reports) {
     }
 }
 
-/// Reports until the outbox has stopped.
 async fn follow(outbox: Outbox, reports: Reports) {
     reports.expect(BROKER);
     let mut connection = outbox.connection();

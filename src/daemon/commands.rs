@@ -20,7 +20,6 @@ use crate::outputs::mqtt::{Received, is_level_of};
 use crate::outputs::shared::to_hall::Request;
 use crate::tournament::seating::Seating;
 
-/// Receives commands and carries them out.
 #[derive(Debug)]
 pub(super) struct Commands {
     received: Option<mpsc::Receiver<Received>>,
@@ -32,7 +31,6 @@ pub(super) struct Commands {
     order: VecDeque<(String, String)>,
 }
 
-/// A command or request, by its source.
 #[derive(Debug)]
 pub(super) enum CommandSource {
     /// A hub asks for events again.
@@ -54,7 +52,6 @@ pub(super) struct PendingCommand {
     asker: Option<Asker>,
 }
 
-/// The outcome of a command.
 #[derive(Debug)]
 struct Done {
     action: Action,

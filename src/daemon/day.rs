@@ -28,7 +28,6 @@ impl Day {
         }
     }
 
-    /// Records that an event has occurred.
     pub(super) fn hear(&mut self, now: Now) {
         self.last_event = now.moment;
     }

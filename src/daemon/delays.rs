@@ -22,13 +22,11 @@ impl Delays {
         }
     }
 
-    /// The spectators' delay of a board.
     pub(super) fn of(&self, board: &str) -> Duration {
         let former = self.former.get(board).copied().unwrap_or_default();
         self.config.public_delay(board).max(former)
     }
 
-    /// Applies a new configuration.
     pub(super) fn change(&mut self, config: &Config) {
         let former = self.config.boards.iter().filter(|old| {
             let same = |new| (&old.known_by, &old.name) == new;

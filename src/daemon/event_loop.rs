@@ -72,7 +72,6 @@ pub(super) struct EventLoop {
 /// Receives the result of the preparation once the disk answers.
 pub(super) type Late = oneshot::Receiver<Result<Prepared>>;
 
-/// A port and its line in the hall.
 #[derive(Debug)]
 pub(super) struct PortLine {
     device: PathBuf,
@@ -90,7 +89,6 @@ pub(super) enum Ahead {
     Batch(Vec<Event>, Vec<Leaving>),
 }
 
-/// The reason for which the event loop has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoopEnd {
     Stopped,
@@ -194,7 +192,6 @@ impl EventLoop {
         }
     }
 
-    /// Applies new pairings, if they could be read.
     fn pair(&mut self, read: ReadOutcome) {
         let now = self.time.now();
         let paired = self.pairings.take(read);

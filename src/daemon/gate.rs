@@ -27,7 +27,6 @@ pub(super) struct Gate {
     outputs: GateOutputs,
     storage: Storage,
     waiting: VecDeque<HeldBatch>,
-    /// Number of waiting events.
     events: usize,
     last: u64,
     /// Number of events for which there was no room; the journal never gets them.
@@ -38,7 +37,6 @@ pub(super) struct Gate {
     spared: BTreeSet<String>,
 }
 
-/// The destinations of outputs.
 #[derive(Debug)]
 pub(super) struct GateOutputs {
     /// `None` without a broker.
@@ -50,20 +48,16 @@ pub(super) struct GateOutputs {
 /// An item that leaves the daemon.
 #[derive(Debug)]
 pub(super) enum Leaving {
-    /// A message to the broker.
     Message(Message),
     /// An input for the outputs in [`feeds`](crate::outputs::feeds), such as the broadcast and the desk.
     News(HeldInput),
-    /// The answer to a command.
     Answer(Asker, Answer),
-    /// The answer to a question about the status.
     Status(Question, Box<Status>),
 }
 
 /// The recipient of the answer to a command.
 #[derive(Debug)]
 pub(super) enum Asker {
-    /// A client of the broker.
     Broker(Reply),
     /// A task of this process, such as the desk's server.
     Hall(oneshot::Sender<RequestOutcome>),
@@ -148,7 +142,6 @@ impl Gate {
         self.settle(now);
     }
 
-    /// Whether everything is stored.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
@@ -202,7 +195,7 @@ impl Gate {
         self.storage.events_wait(self.events as u64, self.lost);
     }
 
-    /// Waits for the journal, then releases the remaining batches.
+    /// Waits for the journal, at most for the time `at_most`, and releases all remaining batches.
     pub(super) async fn finish(mut self, now: Now, at_most: Duration) {
         let mut kept = self.journal_writer.kept();
         let last = self.last;
@@ -307,7 +300,6 @@ impl GateOutputs {
     }
 }
 
-/// The last seq of each board.
 fn lasts<'e>(events: impl IntoIterator<Item = &'e Event>) -> BTreeMap<String, u64> {
     let mut lasts = BTreeMap::new();
     for event in events {

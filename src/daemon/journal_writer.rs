@@ -62,7 +62,6 @@ pub(super) struct JournalWriterThread {
     pub(super) work: Work,
 }
 
-/// The state of the thread's work.
 #[derive(Debug, Default)]
 pub(super) struct Work {
     journal: Option<Journal>,
@@ -97,7 +96,8 @@ pub(super) struct Work {
 pub(super) const OUTPUT: &str = "mqtt";
 /// Pause before a failed write to the journal is retried.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
-/// Interval at which the journal records the broker's acknowledgements and idle checks are made.
+/// Longest pause between two rounds of chores: storing the broker's acknowledgements, and checking that the file is
+/// still in its place.
 const CHORES: Duration = Duration::from_secs(5);
 /// Interval at which old games are removed.
 const TIDY_INTERVAL: Duration = Duration::from_secs(6 * 3600);
@@ -107,7 +107,7 @@ impl JournalWriter {
     pub(super) fn start(mut thread: JournalWriterThread) -> Result<Self> {
         let (tasks, taken) = channel();
         let (kept_by, kept) = watch::channel(0);
-        // A problem of the start is solved as soon as the journal stores an event.
+        // A failure at the start is over as soon as the journal stores an event.
         thread.work.failing = thread.storage.state().journal.problem;
         std::thread::Builder::new()
             .name("journal".to_owned())
@@ -344,7 +344,6 @@ impl JournalWriterThread {
         Journal::open(&self.path)
     }
 
-    /// Remembers the files that the journal is in.
     fn look_at_file(&mut self) {
         let opened = |path: &Path| self.work.journal.as_ref().and_then(|_| File::open(path).ok());
         let log = Journal::log_of(&self.path);

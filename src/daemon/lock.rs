@@ -21,25 +21,18 @@ pub(crate) struct StateLock {
 /// The reason for which a state directory cannot be locked.
 #[derive(Debug, Error)]
 pub(crate) enum LockError {
-    /// Another daemon has the lock.
     #[error(
         "another kiebitz is using {} ({holder}): stop it, or set another state_directory in the configuration \
          of this one",
         directory.display()
     )]
     Taken {
-        /// The directory.
         directory: PathBuf,
         /// The process that has the lock, and since when.
         holder: String,
     },
-    /// The lock cannot be created.
     #[error("cannot lock {}", path.display())]
-    Unusable {
-        /// The lock's file.
-        path: PathBuf,
-        source: io::Error,
-    },
+    Unusable { path: PathBuf, source: io::Error },
 }
 
 impl StateLock {
@@ -73,8 +66,7 @@ impl StateLock {
         *self.file.lock().unwrap_or_else(PoisonError::into_inner) = taken;
     }
 
-    /// Takes the lock, and fails if there can be none. Fails if another process has the lock, or if the disk supports
-    /// none.
+    /// Takes the lock. Fails if another process has it, or if the disk supports no lock.
     pub(crate) fn require(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
         Ok(Self {
             directory: directory.to_owned(),

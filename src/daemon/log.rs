@@ -18,7 +18,6 @@ use crate::shown::LogLines;
 /// Handle to change the filter of a process that logs.
 static LOGGED: OnceLock<Handle<Targets, Registry>> = OnceLock::new();
 
-/// Starts logging.
 pub(crate) fn start(targets: Targets) {
     let (targets, handle) = tracing_subscriber::reload::Layer::new(targets);
     let _ = LOGGED.set(handle);
@@ -37,7 +36,6 @@ pub(crate) fn start(targets: Targets) {
     };
 }
 
-/// Changes the filter.
 pub(super) fn change(targets: &Targets) {
     if let Some(handle) = LOGGED.get()
         && let Err(error) = handle.reload(targets.clone())

@@ -23,7 +23,6 @@ const NO_ANSWER_AFTER: Duration = Duration::from_secs(30);
 const NAMED: usize = 3;
 
 impl Lookout {
-    /// Starts waiting.
     pub(super) fn new(now: Moment) -> Self {
         Self {
             since: Some(now),

@@ -13,7 +13,6 @@ use crate::outputs::mqtt::{Disk, Machine};
 #[derive(Debug, Clone)]
 pub(super) struct MachineWatch(watch::Receiver<Machine>);
 
-/// Interval of the checks.
 const INTERVAL: Duration = Duration::from_secs(30);
 /// Free space in bytes below which a warning is logged; it lasts for about a day of recordings.
 const LITTLE_ROOM: u64 = 200_000_000;
@@ -22,7 +21,7 @@ const LITTLE_ROOM: u64 = 200_000_000;
 const HOT: f64 = 80.0;
 
 impl MachineWatch {
-    /// Starts the thread. `directory` is on the monitored disk.
+    /// Starts the thread. `directory` is a path on the monitored disk.
     pub(super) fn start(directory: PathBuf) -> Result<Self> {
         let (sender, receiver) = watch::channel(Machine::default());
         let mut warned = Warned::default();

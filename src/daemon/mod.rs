@@ -188,7 +188,6 @@ struct Daemon {
     questions: Option<mpsc::Receiver<Question>>,
     /// The outputs that follow the boards; `None` if there are none.
     feeds: Option<Feeds>,
-    /// The reports of outputs.
     reports: Reports,
     started: Timestamp,
     /// Set until boards are watched.

@@ -88,7 +88,6 @@ impl Mqtt {
         }
     }
 
-    /// Restores the state of a board from the journal.
     fn resume(&mut self, journal: &Journal, board: &str) -> Result<()> {
         if !self.add(board) {
             return Ok(());

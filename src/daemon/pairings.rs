@@ -27,7 +27,6 @@ pub(super) struct Pairings {
 }
 
 impl Pairings {
-    /// Starts reading.
     pub(super) fn start(config: &Config) -> Result<Self> {
         Ok(Self {
             config: config.clone(),
@@ -106,7 +105,6 @@ impl Pairings {
         self.seating.has_pairing(round, table)
     }
 
-    /// Applies the next event of a board.
     pub(super) fn hear(&mut self, event: &Event) {
         self.seating.apply(event);
     }

@@ -9,7 +9,6 @@ use tokio::time::MissedTickBehavior;
 use crate::exit::Stop;
 use crate::progress::Progress;
 
-/// The outcome of waiting for work.
 #[derive(Debug)]
 pub(super) enum Waited<T> {
     Done(T),
@@ -103,7 +102,6 @@ struct Silence {
     warned: bool,
 }
 
-/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DiskProgress {
     /// The work has made progress; it began this long ago.

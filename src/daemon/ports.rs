@@ -10,7 +10,6 @@ use tokio::sync::mpsc;
 use crate::config::{Config, PortMode};
 use crate::port::{Port, PortInput, PortOrder};
 
-/// Identifies a port while it is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PortId(usize);
 

@@ -25,7 +25,6 @@ impl Recall {
         let work = move || {
             for (game, mut pending) in receiver {
                 pending.command.recalled = game_of(&journal, &pending.board, &game).map(Box::new);
-                // The daemon ends and takes no more commands.
                 if done.send(pending).is_err() {
                     return;
                 }

@@ -94,7 +94,6 @@ impl RecorderHandle {
         })
     }
 
-    /// Passes a chunk to the thread.
     pub(super) fn record(&mut self, at: Timestamp, port: &str, mode: LineMode, content: Content) {
         let Some(orders) = &self.orders else { return };
         if self.waiting.load(Ordering::Relaxed) > MAX_WAITING {
@@ -118,7 +117,6 @@ impl RecorderHandle {
         }
     }
 
-    /// Number of chunks passed to the thread.
     pub(super) fn handed(&self) -> u64 {
         self.handed
     }

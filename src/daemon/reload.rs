@@ -15,7 +15,6 @@ use crate::config::{Config, ConfigError, DaemonSettings, KnownBy, NamedBoard};
 use crate::journal::Run;
 use crate::outputs::broadcast::EventFacts;
 
-/// Waits for SIGHUP and reads the file.
 #[derive(Debug)]
 pub(super) struct Reload {
     hangups: Signal,
@@ -30,7 +29,6 @@ pub(super) struct Reload {
 #[derive(Debug)]
 pub(super) enum Hangup {
     Read(Box<Result<Config, ConfigError>>),
-    /// The terminal was closed.
     TerminalGone,
 }
 
@@ -109,7 +107,6 @@ fn is_ignored() -> bool {
 }
 
 impl ConfigChange {
-    /// Compares two configurations.
     pub(super) fn between(old: &Config, new: Config) -> Self {
         // All fields are listed, so that a new one cannot be forgotten.
         let Config {

@@ -15,7 +15,6 @@ use crate::config::Config;
 use crate::journal::Journal;
 use crate::outputs::mqtt::{Message, Outbox, Prefix, Received, is_level_of};
 
-/// Answers requests for events.
 #[derive(Debug)]
 pub(super) struct Resend {
     journal: PathBuf,

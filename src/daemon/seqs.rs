@@ -59,7 +59,6 @@ impl SeqNotes {
         let _ = self.notes.send(SeqNote::File(file));
     }
 
-    /// Records the last seqs of boards.
     pub(super) fn given(&self, lasts: BTreeMap<String, u64>) {
         let lasts = lasts.into_iter().map(|(board, last)| (board, (last, None)));
         // The thread lives as long as any clone of this handle.

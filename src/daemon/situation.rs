@@ -18,7 +18,6 @@ pub(super) struct Situation {
     pub(super) machine: MachineWatch,
     /// `None` if no broker is configured.
     pub(super) outbox: Option<Outbox>,
-    /// The reports of outputs.
     pub(super) reports: Reports,
 }
 

@@ -18,7 +18,6 @@ use crate::journal::{Input, InputsFile, Journal, JournalError, Recovered, Run, S
 use crate::progress::Progress;
 use crate::restart::{self, Alone, KnownSeqs, Sources};
 
-/// The state after a start.
 #[derive(Debug)]
 pub(super) struct Started {
     /// `None` if it cannot be opened.
@@ -378,14 +377,11 @@ struct Beginner<'b> {
     progress: &'b Progress,
 }
 
-/// The restored state.
 struct StartState {
     hall: Hall,
     /// This start, if the journal could not store it.
     run: Option<Run>,
-    /// Events that the journal could not store.
     unkept: Vec<Event>,
-    /// Ports that were closed.
     closed: Vec<(Timestamp, Interface)>,
     until: Timestamp,
     /// The last seqs that may have left the process.

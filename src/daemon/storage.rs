@@ -23,7 +23,6 @@ impl Storage {
         state
     }
 
-    /// Records that the journal cannot store events.
     pub(super) fn journal_fails(&self, now: Timestamp, problem: &impl ToString) {
         self.state
             .send_modify(|state| fail(&mut state.journal, now, problem));
@@ -40,7 +39,6 @@ impl Storage {
         });
     }
 
-    /// Records that the journal stores events.
     pub(super) fn journal_is_well(&self) {
         self.state.send_modify(|state| mend(&mut state.journal));
     }
@@ -55,7 +53,6 @@ impl Storage {
         });
     }
 
-    /// Records that the recorder has failed.
     pub(super) fn recording_fails(&self, now: Timestamp, problem: &impl ToString) {
         self.state
             .send_modify(|state| fail(&mut state.recordings, now, problem));
@@ -66,7 +63,6 @@ impl Storage {
         self.recording_fails(now, &SILENT);
     }
 
-    /// Records that the recorder works.
     pub(super) fn recording_is_well(&self) {
         self.state.send_modify(|state| mend(&mut state.recordings));
     }

@@ -27,8 +27,8 @@ enum Lead {
 const CURRENT: i64 = 125_000_000;
 
 impl Clocks {
-    /// Learns from a message that was read at the time `now` and has the daemon's time `dated`. `is_live` says that the
-    /// message was published just then.
+    /// Updates the lead of a daemon's clock from a message that was read at the time `now` and has the daemon's time
+    /// `dated`. `is_live` says that the message was published just then.
     pub(super) fn hear(&mut self, now: Timestamp, daemon: (usize, String), dated: Timestamp, is_live: bool) {
         let lead = dated.as_micros().saturating_sub(now.as_micros());
         let known = self.known.get(&daemon).copied();
@@ -41,7 +41,8 @@ impl Clocks {
         self.known.insert(daemon, lead);
     }
 
-    /// Learns a daemon's present time. The daemon may have been restarted with an earlier time.
+    /// Sets the lead of a daemon's clock from its present time. The daemon may have been restarted with an earlier
+    /// time.
     pub(super) fn set(&mut self, now: Timestamp, daemon: (usize, String), dated: Timestamp) {
         self.known.remove(&daemon);
         self.hear(now, daemon, dated, true);
@@ -62,7 +63,7 @@ impl Clocks {
         }
     }
 
-    /// Converts a daemon's time to this computer's clock, at most to `now`.
+    /// Converts the daemon's time `then` to this computer's clock; the result is never later than `now`.
     pub(super) fn here(&self, now: Timestamp, daemon: &(usize, String), then: Timestamp) -> Timestamp {
         let lead = match self.known.get(daemon) {
             Some(Lead::Is(lead)) => *lead,

@@ -11,10 +11,9 @@ use serde::Deserialize;
 use super::clocks::Clocks;
 use crate::system_time::{Moment, Now};
 
-/// All known daemons.
 #[derive(Debug, Default)]
 pub(super) struct Daemons {
-    /// Daemons by hall and host.
+    /// By hall and host.
     known: BTreeMap<(usize, String), KnownDaemon>,
     /// Time since which the broker is disconnected; `None` while it is connected.
     cut_off: Option<Moment>,
@@ -92,7 +91,6 @@ impl Daemons {
         Ok(())
     }
 
-    /// Sets whether the broker is connected.
     pub(super) fn connect(&mut self, now: Moment, is_connected: bool) {
         self.cut_off = match (is_connected, self.cut_off) {
             (true, _) => None,
@@ -109,7 +107,7 @@ impl Daemons {
         self.round = Some(round);
     }
 
-    /// Whether a daemon is taken to be running at the time `now`. A daemon that has published no state may be.
+    /// Whether a daemon is taken to be running at the time `now`. A daemon that has published no state is.
     pub(super) fn is_there(&self, now: Moment, hall: usize, host: &str) -> bool {
         let is_cut_off = self.cut_off.is_some_and(|since| now >= since + CUT_OFF);
         let daemon = self.known.get(&(hall, host.to_owned()));

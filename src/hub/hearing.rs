@@ -22,7 +22,6 @@ pub(super) struct Hearing {
     behind: bool,
 }
 
-/// A page of requested events.
 #[derive(Debug, Deserialize)]
 pub(super) struct EventPage {
     after: u64,

@@ -112,7 +112,6 @@ struct Hub {
     /// User name at the broker.
     login: Option<String>,
     subscriber: Subscriber,
-    /// Requests from the desk.
     commands: mpsc::Receiver<Request>,
     feeds: Feeds,
     pairings: Option<mpsc::Receiver<ReadOutcome>>,
@@ -151,7 +150,6 @@ impl Hub {
         }
     }
 
-    /// Follows a step of the computer's clock.
     fn set_clock(&mut self, ClockStep { at, micros }: ClockStep) {
         if let Ok(forward) = u64::try_from(micros) {
             let by = Duration::from_micros(forward);
@@ -286,7 +284,6 @@ impl Hub {
 
     /// Sends a command to the daemon that has the board.
     fn send(&mut self, now: Moment, request: Request) {
-        // The requester has stopped waiting.
         if request.answer.is_closed() {
             return;
         }

@@ -8,7 +8,6 @@ use shakmaty::Board;
 use crate::clock::ClockView;
 use crate::outputs::shared::board_status::{BoardStatus, Levers};
 
-/// The last received messages of a board.
 #[derive(Debug, Default)]
 pub(super) struct RemoteBoard {
     /// `None` until the daemon has published the board's state.

@@ -150,7 +150,6 @@ impl Journal {
         }
     }
 
-    /// Fails if no backup may be written to `path`.
     fn refuse(&self, path: &Path, replace: bool) -> Result<(), BackupError> {
         let path = path.to_owned();
         let Ok(found) = path.canonicalize() else {

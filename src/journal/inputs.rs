@@ -42,7 +42,6 @@ pub struct InputsFile {
     path: PathBuf,
 }
 
-/// The JSON of a line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum InputLine {

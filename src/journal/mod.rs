@@ -41,7 +41,8 @@ pub use recover::Recovered;
 pub use run::Run;
 pub use seqs::{SeqFile, this_boot};
 
-/// The file with the events of all boards.
+/// The file with the events of all boards. Unless stated otherwise, methods fail only if the file cannot be read or
+/// written, or if an event that they decode is damaged or unknown.
 ///
 /// ```
 /// use kiebitz::journal::Journal;

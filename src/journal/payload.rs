@@ -37,7 +37,6 @@ struct Typed {
     name: String,
 }
 
-/// An event's JSON, and its type.
 pub(super) fn encoded(event: &Event) -> serde_json::Result<(String, String)> {
     let payload = serde_json::to_string(event)?;
     let typed: Typed = serde_json::from_str(&payload)?;

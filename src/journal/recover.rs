@@ -28,7 +28,6 @@ pub struct Recovered {
 /// Primary key of an event: stream, board and seq.
 type Key = (String, String, u64);
 
-/// A row of the table of events.
 struct Kept {
     key: Key,
     ts: i64,
@@ -294,7 +293,6 @@ impl Kept {
 }
 
 impl Journal {
-    /// The seqs of a board's events.
     fn seqs(&self, stream: &str, board: &str) -> Result<Vec<u64>, JournalError> {
         let sql = "SELECT seq FROM event WHERE stream = ?1 AND board = ?2 ORDER BY seq";
         let mut select = self.connection.prepare(sql).map_err(self.error())?;

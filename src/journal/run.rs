@@ -48,7 +48,6 @@ impl Run {
     }
 }
 
-/// A run as one JSON value.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Noted {
     began: i64,
@@ -123,7 +122,6 @@ impl Numbered {
 }
 
 impl Journal {
-    /// The table row of a run.
     pub(super) fn row_of(&self, run: &Run) -> Result<RunRow, JournalError> {
         let numbered = serde_json::to_string(&Numbered::of(run));
         let numbered = numbered.map_err(|error| error::damaged(self.path.clone(), &error))?;

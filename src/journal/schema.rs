@@ -107,7 +107,6 @@ fn has_tables(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row(sql, [], |row| row.get(0))
 }
 
-/// Sets whether a commit waits for the disk.
 pub(super) fn synchronise(connection: &Connection, wait: bool) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", if wait { "full" } else { "normal" })
 }

@@ -48,7 +48,6 @@ pub fn this_boot() -> String {
     boot.map(|boot| boot.trim().to_owned()).unwrap_or_default()
 }
 
-/// The seqs of a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct GivenSeqs {
     /// Index of the record in the file, from 1.
@@ -362,7 +361,6 @@ impl FirstRecord {
     }
 }
 
-/// Pads text to a record.
 fn record(text: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(RECORD - 1, b' ');

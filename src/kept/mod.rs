@@ -26,7 +26,6 @@ pub(crate) use stretch::{Chain, GameStretch, Recorded, Unrecorded};
 #[derive(Debug, Clone)]
 pub(crate) struct Archive(Arc<Config>);
 
-/// The stored games of a configuration.
 #[derive(Debug)]
 pub(crate) struct KeptGames {
     journal: Journal,
@@ -95,7 +94,6 @@ impl KeptGames {
         &self.file
     }
 
-    /// The directory of the recordings.
     pub(crate) fn recordings(&self) -> &Path {
         &self.recordings
     }

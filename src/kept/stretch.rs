@@ -19,7 +19,6 @@ use crate::system_time;
 pub(crate) struct Recorded {
     /// The files in order, from the day on which the board was connected to the last day of the game.
     files: Vec<PathBuf>,
-    /// Time at which the board was connected.
     pub(super) connected: Timestamp,
     pub(crate) stretch: GameStretch,
 }
@@ -80,7 +79,6 @@ const AFTERMATH: Duration = Duration::from_secs(60);
 const RUN_UP: Duration = Duration::from_secs(5);
 
 impl Recorded {
-    /// Finds the recording of a game.
     pub(crate) fn of(kept: &KeptGames, game: &KeptGame) -> Result<Self> {
         let id = &game.entry.game;
         let (after, next) = kept.neighbours(game)?;
@@ -195,7 +193,7 @@ impl GameStretch {
         self.board == board
     }
 
-    /// Whether the stretch ends before this time.
+    /// Whether the stretch has ended at this time.
     pub(crate) fn is_over(&self, at: Timestamp) -> bool {
         at > self.until
     }

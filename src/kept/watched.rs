@@ -28,7 +28,6 @@ pub(crate) struct Watched {
     cut: bool,
 }
 
-/// The reports of one moment.
 #[derive(Debug, Serialize)]
 struct TimedReport {
     #[serde(serialize_with = "rfc3339")]
@@ -36,7 +35,6 @@ struct TimedReport {
     /// Number of the ply that the moment belongs to; 0 before the first. A ply lasts from the first piece touched for
     /// it to the first piece touched for the next.
     ply: u32,
-    /// Squares whose content changes.
     changes: Vec<ChangedSquare>,
     /// The clock; `None` if it shows the expected time.
     clock: Option<ClockView>,

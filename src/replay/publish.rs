@@ -26,7 +26,7 @@ pub(crate) struct Undelivered {
     messages: usize,
 }
 
-/// A running broker answers sooner.
+/// Time limit for the first connection. A running broker answers sooner.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time after which a replay gives up on a broker that accepts nothing; it can be repeated.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(60);
@@ -80,7 +80,8 @@ impl BrokerConnection {
         Ok(messages)
     }
 
-    /// Queues messages and waits until the queue has room: unlike the daemon's, they are only in memory.
+    /// Queues messages and waits until the queue has room. No journal has the messages of a replay, so the queue keeps
+    /// all of them in memory.
     async fn hand_over(&self, messages: Vec<Message>) -> Result<(), Undelivered> {
         self.courier.outbox().publish(messages);
         self.wait_until_queued(MAX_QUEUED).await

@@ -58,7 +58,6 @@ impl<'s> Comparison<'s> {
         })
     }
 
-    /// Looks up an event of the replay.
     pub(super) fn find(&mut self, journal: &Journal, event: &Event) -> Result<JournalMatch, JournalError> {
         let Some(cursor) = self.boards.get_mut(&event.board) else {
             return Ok(JournalMatch::New);

@@ -23,7 +23,6 @@ pub(crate) enum HallInput {
 }
 
 impl<P: Iterator<Item = (Interface, Packet)>> Inputs<P> {
-    /// Creates inputs without commands.
     pub(crate) fn new(mut packets: P) -> Self {
         Self {
             next: packets.next(),
@@ -63,7 +62,6 @@ impl<P: Iterator<Item = (Interface, Packet)>> Inputs<P> {
         Some(HallInput::Command(Box::new(timed)))
     }
 
-    /// The source of the packets.
     pub(crate) fn packets(&self) -> &P {
         &self.packets
     }

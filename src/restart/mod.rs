@@ -217,8 +217,8 @@ impl TakenUp {
         &self.numbers
     }
 
-    /// Restores the boards that continue from the journal alone, now that it has all events. Returns the hall, and the
-    /// run to record for this start.
+    /// Restores the boards that continue from the journal alone, once the journal has all events. Returns the hall, and
+    /// the run to record for this start.
     pub fn settle(self, sources: &Sources<'_>, now: Timestamp) -> Result<(Hall, Run), JournalError> {
         let Self {
             mut hall,

@@ -6,8 +6,9 @@
 //! A board's recording is judged in stretches, which begin and end when the board continues from the journal alone. The
 //! events of a stretch are accepted if none of them contradicts the journal. If the state of the board at the beginning
 //! of the stretch is unknown, at least one event must also be in the journal. The state is unknown in the first
-//! stretch, as recordings whose older files were removed have other seqs, and after missing events. If the journal has,
-//! or had at that time, no events of the board at all, there is nothing to compare, and the stretch is accepted.
+//! stretch, since older recordings may have been removed, in which case the replay gives other seqs, and in a stretch
+//! after missing events. If the journal has, or had at that time, no events of the board at all, there is nothing to
+//! compare, and the stretch is accepted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

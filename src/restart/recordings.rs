@@ -36,8 +36,8 @@ impl Recordings {
         Self::read(folder, after, zone, false)
     }
 
-    /// Reads all packets in `folder`, of each port from its first opening. Earlier packets, from before which older
-    /// recordings were removed, do not show which board is connected.
+    /// Reads all packets in `folder`, of each port from its first opening. Packets before that remain if older
+    /// recordings were removed, and do not show which board is connected.
     #[must_use]
     pub fn from_openings(folder: &Path, zone: &TimeZone) -> Self {
         Self::read(folder, Timestamp::from_micros(0), zone, true)
@@ -80,7 +80,6 @@ impl Recordings {
         &self.damaged
     }
 
-    /// Reads the next packet of a port.
     fn read_on(&mut self, name: &str) {
         let Self {
             after,

@@ -17,7 +17,6 @@ pub(super) struct PublishedPly {
     /// The ply was retracted or corrected later.
     withdrawn: bool,
     inferred: bool,
-    /// Time of publication.
     #[serde(serialize_with = "rfc3339")]
     at: Timestamp,
     /// Time at which the mover's piece left its square.
@@ -32,11 +31,9 @@ pub(super) struct PublishedPly {
     caution: Option<PlyDoubt>,
     /// Minimum time for which the ply had stood in milliseconds, if that was the reason for publishing.
     stood_ms: Option<u64>,
-    /// Changes of squares since the previous ply.
     changes: Vec<SquareChange>,
     /// Squares that differed from the ply when it was published.
     differs: Vec<String>,
-    /// The alternatives.
     others: Vec<Other>,
 }
 
