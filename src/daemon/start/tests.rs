@@ -161,13 +161,13 @@ fn config(directory: &TempDir) -> Config {
 }
 
 fn begun(config: &Config) -> Result<Started> {
-    let surroundings = StartContext {
+    let context = StartContext {
         zone: &TimeZone::UTC,
         storage: &Storage::default(),
         abandoned: &AtomicBool::new(false),
         progress: &Progress::default(),
     };
-    start(config, Beginning::Program, NOW, &surroundings, &mut |_| {})
+    start(config, Beginning::Program, NOW, &context, &mut |_| {})
 }
 
 /// A game on both boards, three times.

@@ -62,13 +62,13 @@ fn config(directory: &TempDir) -> Config {
 
 fn started(config: &Config, now: Timestamp) -> Started {
     let storage = Storage::default();
-    let surroundings = StartContext {
+    let context = StartContext {
         zone: &TimeZone::UTC,
         storage: &storage,
         abandoned: &AtomicBool::new(false),
         progress: &Progress::default(),
     };
-    start(config, Beginning::Program, now, &surroundings, &mut |_| {}).expect("a start")
+    start(config, Beginning::Program, now, &context, &mut |_| {}).expect("a start")
 }
 
 fn payload(event: &Event) -> String {
