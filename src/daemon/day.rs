@@ -1,4 +1,4 @@
-//! When a new day begins for the daemon: its next start then has to play back no more than that.
+//! Decides when a new day begins for the daemon, which limits the recordings that its next start has to replay.
 
 use core::time::Duration;
 
@@ -8,35 +8,33 @@ use kiebitz_hardware::Timestamp;
 
 use crate::system_time::{Moment, Now};
 
-/// A day of the daemon: from its start until nobody has played for a while on another day.
+/// A day of the daemon. It ends when the date has changed and nobody has played for a while.
 #[derive(Debug)]
 pub(super) struct Day {
     zone: TimeZone,
     date: Option<Date>,
-    heard: Moment,
+    last_event: Moment,
 }
 
-/// Nobody plays who does nothing for so long.
+/// Time without events after which nobody is taken to be playing.
 const QUIET: Duration = Duration::from_secs(2 * 3600);
 
 impl Day {
-    /// It begins.
     pub(super) fn new(now: Now, zone: TimeZone) -> Self {
         Self {
             date: date(now.time, &zone),
             zone,
-            heard: now.moment,
+            last_event: now.moment,
         }
     }
 
-    /// Something has happened.
     pub(super) fn hear(&mut self, now: Now) {
-        self.heard = now.moment;
+        self.last_event = now.moment;
     }
 
-    /// Whether it is over. The date may change by a step of the clock, but nobody has been idle for that.
+    /// Whether the day is over. A step of the clock may change the date, but not the idle time.
     pub(super) fn is_over(&self, now: Now) -> bool {
-        now.moment.since(self.heard) >= QUIET && date(now.time, &self.zone) != self.date
+        now.moment.since(self.last_event) >= QUIET && date(now.time, &self.zone) != self.date
     }
 }
 
@@ -71,7 +69,7 @@ mod tests {
         }
     }
 
-    /// So many hours after the start, on a clock that was set by so many hours meanwhile.
+    /// The time `hours` after the start, on a clock that has been set forward by `step` hours.
     fn at(hours: u64, step: i64) -> Now {
         let hour = Duration::from_secs(3600);
         // 2026-11-21 14:00 UTC.

@@ -1,4 +1,4 @@
-//! The event loop: the one task that owns all boards and stamps everything that comes in with its time.
+//! The event loop: the task that owns all boards and stamps every input with its time.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,7 @@ use crate::port::{PortInput, PortOrder};
 use crate::system_time::{ClockStep, LiveTime, Moment, Now, moment};
 use crate::tournament::watch::ReadOutcome;
 
-/// Owns the hall and everything that goes in and out.
+/// The event loop and its connections to all other parts.
 #[derive(Debug)]
 pub(super) struct EventLoop {
     pub(super) time: LiveTime,
@@ -49,64 +49,60 @@ pub(super) struct EventLoop {
     pub(super) ports: Ports,
     pub(super) gate: Gate,
     pub(super) ahead: WriteAhead<Ahead>,
-    /// `None`: nothing is recorded.
+    /// `None` if recording is off.
     pub(super) recorder: Option<RecorderHandle>,
-    /// `None`: nothing is published.
+    /// `None` without a broker.
     pub(super) mqtt: Option<Mqtt>,
-    /// `None`: nothing is broadcast.
+    /// `None` without outputs that follow the boards.
     pub(super) feeds: Option<Feeds>,
     pub(super) pairings: Pairings,
     pub(super) resend: Resend,
     pub(super) greeting: Greeting,
     pub(super) lookout: Lookout,
     pub(super) lines: BTreeMap<PortId, PortLine>,
-    /// What is to leave with the next batch, after the batch's events: announcements, and answers to commands and
-    /// questions.
+    /// Announcements and answers that leave with the next batch, after its events.
     pub(super) leaving: Vec<Leaving>,
     pub(super) storage: Storage,
     pub(super) situation: Situation,
     pub(super) day: Day,
-    /// Something is asked for what the disk has, which did not answer in time.
+    /// A late result of the preparation, from a disk that did not answer in time.
     pub(super) late: Option<Late>,
 }
 
-/// Gets what the disk has once it answers.
+/// Receives the result of the preparation once the disk answers.
 pub(super) type Late = oneshot::Receiver<Result<Prepared>>;
 
-/// A port and its line in the hall.
 #[derive(Debug)]
 pub(super) struct PortLine {
     device: PathBuf,
     line: LineId,
-    /// Its name in recordings: as it is configured, else the device.
+    /// Name of the port in recordings: as configured, or else the device.
     path: String,
 }
 
-/// What waits until the bytes that led to it are recorded.
+/// Items that wait until the recorder has the bytes that led to them.
 #[derive(Debug)]
 pub(super) enum Ahead {
-    /// Asking a board takes its changes away: what it said before must not be lost.
+    /// A query takes the changes away from a board, so the board's earlier answers must not be lost.
     Order(LineId, PortOrder),
-    /// What is kept, and what leaves, follows from what is recorded.
+    /// Events and outputs must follow from the recording.
     Batch(Vec<Event>, Vec<Leaving>),
 }
 
-/// Why the event loop has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoopEnd {
-    /// The program is to end.
     Stopped,
-    /// A new day has begun, and nobody plays.
+    /// A new day has begun, and nobody is playing.
     NewDay,
 }
 
-/// How long to wait if nothing is due.
+/// Waiting time if no deadline is set.
 const IDLE: Duration = Duration::from_secs(3600);
-/// So long the disks may take for the last events and bytes.
+/// Grace period for the last writes at shutdown.
 const MAX_FINISH: Duration = Duration::from_secs(2);
 
 impl EventLoop {
-    /// Hands on the journal and the file of numbers; `None`: they cannot be opened, which is tried again.
+    /// Passes on the journal and the file of seqs; `None` if one cannot be opened, which is retried.
     pub(super) fn open(
         &mut self,
         commands: &mut Commands,
@@ -120,7 +116,7 @@ impl EventLoop {
         self.gate.open(journal, numbers);
     }
 
-    /// Publishes what comes before all else, with events that are not kept.
+    /// Releases the first messages and the events that the journal could not store at the start.
     pub(super) fn begin(&mut self, unkept: Vec<Event>, first: Vec<Message>, broker: Option<&MqttConfig>) {
         if let (Some(mqtt), Some(broker)) = (&mut self.mqtt, broker) {
             mqtt.send_unsent(broker.prefix());
@@ -134,13 +130,9 @@ impl EventLoop {
         self.gate.hold(now, unkept, leaving);
     }
 
-    /// Works until the program is stopped or a new day begins; then the event loop is to be [closed](Self::close). `config` is
-    /// the configuration that holds, which SIGHUP may change.
-    ///
-    /// # Errors
-    ///
-    /// When a disk that did not answer at the start says now that another daemon has the state directory, or that the
-    /// journal's file is none of kiebitz.
+    /// Runs until the program stops or a new day begins; [close](Self::close) the event loop afterwards. `config` is
+    /// the current configuration, which SIGHUP may change. Fails if a disk that did not answer at the start reports now
+    /// that another daemon has the state directory, or that the journal's file does not belong to kiebitz.
     pub(super) async fn work(
         &mut self,
         mut inputs: mpsc::Receiver<(PortId, PortInput)>,
@@ -183,11 +175,11 @@ impl EventLoop {
                 }
                 read = self.pairings.next() => self.pair(read),
                 Some((port, input)) = inputs.recv() => self.handle_input(port, input),
-                said = commands.next() => {
-                    if let CommandSource::Resend(received) = &said {
+                source = commands.next() => {
+                    if let CommandSource::Resend(received) = &source {
                         self.resend.answer(received, self.hall.names_of_boards());
                     }
-                    let answer = commands.carry_out(self.time.now(), &mut self.hall, &self.pairings, said);
+                    let answer = commands.carry_out(self.time.now(), &mut self.hall, &self.pairings, source);
                     let answer = answer.map(|(asker, answer)| Leaving::Answer(asker, answer));
                     self.leaving.extend(answer);
                 }
@@ -200,7 +192,6 @@ impl EventLoop {
         }
     }
 
-    /// Other pairings hold from now on, if they could be read.
     fn pair(&mut self, read: ReadOutcome) {
         let now = self.time.now();
         let paired = self.pairings.take(read);
@@ -209,7 +200,7 @@ impl EventLoop {
         }
     }
 
-    /// When something is due: of what goes by the times of events, and of what goes by the monotonic clock.
+    /// The next deadlines: one in the time of events, one on the monotonic clock.
     fn poll_deadlines(&self) -> (Timestamp, Moment) {
         let now = self.time.present();
         let of_events = [
@@ -229,7 +220,7 @@ impl EventLoop {
         )
     }
 
-    /// Looks for ports that have come or gone, and does what is due at each scan.
+    /// Looks for new and removed ports, and does the other tasks of each scan.
     fn scan_ports(&mut self, commands: &mut Commands) {
         if let Some(step) = self.time.keep_up() {
             self.set_clock(step);
@@ -253,8 +244,8 @@ impl EventLoop {
             }
         }
         let ports = self.lines.values().map(|port_line| &*port_line.path);
-        if let Some(said) = self.lookout.look(moment(), ports) {
-            tracing::info!("{said}");
+        if let Some(message) = self.lookout.look(moment(), ports) {
+            tracing::info!("{message}");
         }
         let now = self.time.present();
         if let Some(recorder) = &mut self.recorder {
@@ -286,7 +277,7 @@ impl EventLoop {
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Watchdog]);
     }
 
-    /// Follows a step of the computer's clock, which comes after everything that was due before it. No time passes in it.
+    /// Follows a step of the computer's clock, after everything that was due before it. The step takes no time.
     fn set_clock(&mut self, step: ClockStep) {
         let ClockStep { at, micros } = step;
         self.hall.advance(at);
@@ -321,13 +312,12 @@ impl EventLoop {
         self.hall.set_clock(at, micros);
     }
 
-    /// Handles what a port reports.
     fn handle_input(&mut self, port: PortId, input: PortInput) {
         let Some(port_line) = self.lines.get(&port) else {
             return;
         };
         let (now, line) = (self.time.now(), port_line.line);
-        // Deadlines up to now come before what came now, as in a replay.
+        // Deadlines up to now come before the input, as in a replay.
         self.hall.advance(now);
         let content = match input {
             Ok(content) => content,
@@ -341,12 +331,12 @@ impl EventLoop {
         self.hall.handle(now, line, &content);
         if let Content::Closed { reason } = &content {
             tracing::info!("{}: {reason}", port_line.device.display());
-            // They were for the device that was there.
+            // The orders were for the device that was removed.
             self.ahead
                 .retain(|ahead| !matches!(ahead, Ahead::Order(to, _) if *to == line));
         }
         if let Some(recorder) = &mut self.recorder {
-            // Opening a port decides its mode. What comes later was sent in the mode before it came.
+            // Opening a port determines its mode. Later bytes were sent in the mode before their arrival.
             let mode = match content {
                 Content::Opened => self.hall.mode(line),
                 _ => before,
@@ -355,7 +345,7 @@ impl EventLoop {
         }
     }
 
-    /// Passes on what follows from the input: orders to the ports; events, and what leaves with them, to the gate.
+    /// Passes on the results of inputs: orders to the ports; events, and messages that leave with them, to the gate.
     fn settle(&mut self, now: Now) {
         let Now { time, moment } = now;
         self.note_modes(time);
@@ -373,7 +363,7 @@ impl EventLoop {
         }
         let touched = self.hall.take_touched();
         let events = self.hall.take_events();
-        let events: Vec<_> = events.into_iter().map(|said| said.event).collect();
+        let events: Vec<_> = events.into_iter().map(|explained| explained.event).collect();
         for event in &events {
             log::event(event);
             if matches!(event.kind, EventKind::BoardConnected { .. }) {
@@ -398,13 +388,13 @@ impl EventLoop {
         self.gate.settle(now);
     }
 
-    /// The news since this was called last.
+    /// The inputs for outputs since the last call.
     fn news(&mut self) -> Vec<Leaving> {
         let news = self.feeds.as_mut().map(Feeds::take_held).unwrap_or_default();
         news.into_iter().map(Leaving::News).collect()
     }
 
-    /// Tells the broadcast what has happened.
+    /// Passes events, clocks and statuses to the outputs.
     fn broadcast(&mut self, now: Timestamp, events: &[Event], touched: &BTreeSet<String>) {
         let Some(feeds) = &mut self.feeds else { return };
         board_status::show(feeds, now, &mut self.hall, &self.pairings, touched);
@@ -415,7 +405,7 @@ impl EventLoop {
         }
     }
 
-    /// Lets go what need not wait for the recorder any more.
+    /// Releases items that need not wait for the recorder any more.
     fn let_go(&mut self, now: Now) {
         let written = self
             .recorder
@@ -429,7 +419,7 @@ impl EventLoop {
         }
     }
 
-    /// A line that was probed goes on in the recording as what it was found to be.
+    /// Records the mode of a line once probing has found it.
     fn note_modes(&mut self, now: Timestamp) {
         while let Some((line, mode)) = self.hall.poll_found_out() {
             let mut lines = self.lines.values();
@@ -472,7 +462,7 @@ impl EventLoop {
         self.hall.remove(now, port_line.line, reason);
     }
 
-    /// Closes all lines; what that leads to is kept, as far as the disks take it in time.
+    /// Closes all lines and stores the resulting events, as far as the disks take them in time.
     pub(super) async fn close(mut self, ended: &Result<LoopEnd>) {
         let reason = match ended {
             Ok(LoopEnd::NewDay) => "kiebitz begins a new day",
@@ -524,7 +514,7 @@ async fn next_question(questions: &mut Option<mpsc::Receiver<Question>>) -> Opti
     }
 }
 
-/// What the disk has; never, where it was there in time.
+/// The late result of the preparation; never, if the result was in time.
 async fn answered(late: &mut Option<Late>) -> Result<Prepared> {
     let Some(answer) = late else {
         return core::future::pending().await;

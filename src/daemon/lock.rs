@@ -1,4 +1,4 @@
-//! One daemon to a state directory: a lock that says who has it.
+//! The lock of a state directory, which only one daemon may use.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -10,45 +10,34 @@ use kiebitz_hardware::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use thiserror::Error;
 
-/// Held as long as the daemon, or what must not meet it, runs. The system gives it back when the process ends, however that happens.
+/// The lock of a state directory. The system releases it when the process ends in any way.
 #[derive(Debug)]
 pub(crate) struct StateLock {
     directory: PathBuf,
-    /// `None`: the disk takes no lock, which is no reason not to watch.
+    /// `None` if the disk supports no lock, which does not keep the daemon from watching.
     file: Mutex<Option<File>>,
 }
 
-/// Why a state directory cannot be had.
+/// The reason for which a state directory cannot be locked.
 #[derive(Debug, Error)]
 pub(crate) enum LockError {
-    /// Another daemon has it.
     #[error(
         "another kiebitz is using {} ({holder}): stop it, or set another state_directory in the configuration \
          of this one",
         directory.display()
     )]
     Taken {
-        /// The directory.
         directory: PathBuf,
-        /// Who has it, and since when.
+        /// The process that has the lock, and since when.
         holder: String,
     },
-    /// No lock can be made there.
     #[error("cannot lock {}", path.display())]
-    Unusable {
-        /// The lock's file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    Unusable { path: PathBuf, source: io::Error },
 }
 
 impl StateLock {
-    /// Takes the lock of a directory, which is made where it is missing. `now` tells others since when it is held.
-    ///
-    /// # Errors
-    ///
-    /// When another process has it.
+    /// Takes the lock of a directory, which is created if it does not exist. `now` is written into the file for other
+    /// processes. If the disk supports no lock, the result has none. Fails if another process has the lock.
     pub(super) fn take(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
         let file = match lock(directory, now) {
             Err(error @ LockError::Unusable { .. }) => {
@@ -63,7 +52,7 @@ impl StateLock {
         })
     }
 
-    /// No lock, for as long as a disk does not answer that is asked for it.
+    /// A lock that is not held yet, for a disk that does not answer.
     pub(super) fn none(directory: &Path) -> Self {
         Self {
             directory: directory.to_owned(),
@@ -71,17 +60,13 @@ impl StateLock {
         }
     }
 
-    /// The disk has answered.
+    /// Takes over a lock that the disk has granted late.
     pub(super) fn become_locked(&self, taken: Self) {
         let taken = taken.file.into_inner().unwrap_or_else(PoisonError::into_inner);
         *self.file.lock().unwrap_or_else(PoisonError::into_inner) = taken;
     }
 
-    /// The same for what must not do without: that there is no lock is an error.
-    ///
-    /// # Errors
-    ///
-    /// When another process has it, or there can be none.
+    /// Takes the lock. Fails if another process has it, or if the disk supports no lock.
     pub(crate) fn require(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
         Ok(Self {
             directory: directory.to_owned(),
@@ -89,7 +74,7 @@ impl StateLock {
         })
     }
 
-    /// Somebody may have removed the file: then it is made and locked again.
+    /// Creates and locks the file again if it was removed.
     pub(super) fn look_after(&self, now: Timestamp) {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let path = path(&self.directory);
@@ -115,7 +100,7 @@ fn lock(directory: &Path, now: Timestamp) -> Result<File, LockError> {
         path: path.clone(),
         source,
     };
-    // A disk that takes no files any more has the one of the last start.
+    // A disk that accepts no new files still has the file of the last start.
     let mut file = match create(directory, &path) {
         Ok(file) => file,
         Err(error) => File::open(&path).map_err(|_| unusable(error))?,
@@ -130,7 +115,7 @@ fn lock(directory: &Path, now: Timestamp) -> Result<File, LockError> {
         }
         Err(error) => return Err(unusable(error.into())),
     }
-    // The lock holds without it: this is for people.
+    // The lock works without this text, which is for people.
     let _ = note(&mut file, now);
     Ok(file)
 }
@@ -163,7 +148,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
 
     #[test]
-    fn the_second_is_told_who_has_it_and_gets_it_afterwards() {
+    fn a_second_daemon_learns_the_holder_and_gets_the_lock_afterwards() {
         let place = tempfile::tempdir().expect("a directory");
         let directory = place.path().join("state");
         let first = StateLock::take(&directory, NOW).expect("nobody has it");
@@ -181,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_daemon_does_without() {
+    fn only_the_daemon_runs_without_a_lock() {
         let place = tempfile::tempdir().expect("a directory");
         let no_directory = place.path().join("file");
         std::fs::write(&no_directory, "").expect("room");

@@ -1,4 +1,4 @@
-//! How the computer is: a thread that looks at its disk, its temperature and its power, and warns of what will fail.
+//! Monitors the computer: a thread that checks disk, temperature and power, and warns of imminent failures.
 
 use core::time::Duration;
 use std::fs;
@@ -9,27 +9,27 @@ use tokio::sync::watch;
 
 use crate::outputs::mqtt::{Disk, Machine};
 
-/// What the thread has seen last. Cheap to clone; nobody waits for the thread, which waits for disks.
+/// The last measurements of the thread. Cheap to clone. Reading them never waits for a disk.
 #[derive(Debug, Clone)]
 pub(super) struct MachineWatch(watch::Receiver<Machine>);
 
-/// How often it looks.
 const INTERVAL: Duration = Duration::from_secs(30);
-/// A disk with less room than that, in bytes, has a day of recordings left.
+/// Free space in bytes below which a warning is logged; it lasts for about a day of recordings.
 const LITTLE_ROOM: u64 = 200_000_000;
-/// In degrees Celsius. A Raspberry Pi slows down from 80 on, and more from 85 on.
+/// Temperature in degrees Celsius at which a warning is logged. A Raspberry Pi slows down from 80 on, and more from 85
+/// on.
 const HOT: f64 = 80.0;
 
 impl MachineWatch {
-    /// Starts the thread. `directory` is on the disk that is looked at.
+    /// Starts the thread. `directory` is a path on the monitored disk.
     pub(super) fn start(directory: PathBuf) -> Result<Self> {
-        let (saw, seen) = watch::channel(Machine::default());
+        let (sender, receiver) = watch::channel(Machine::default());
         let mut warned = Warned::default();
         let look = move || {
             loop {
                 let machine = look(Path::new("/"), &directory);
                 warned.warn(&machine, &directory);
-                if saw.send(machine).is_err() {
+                if sender.send(machine).is_err() {
                     return;
                 }
                 std::thread::sleep(INTERVAL);
@@ -37,7 +37,7 @@ impl MachineWatch {
         };
         let started = std::thread::Builder::new().name("machine".to_owned()).spawn(look);
         started.context("cannot start monitoring the computer")?;
-        Ok(Self(seen))
+        Ok(Self(receiver))
     }
 
     pub(super) fn state(&self) -> Machine {
@@ -45,7 +45,7 @@ impl MachineWatch {
     }
 }
 
-/// What is known of the computer whose files are under `root`, and of the disk of a directory on this one.
+/// Measures the computer whose files are under `root`, and the disk of a directory on this computer.
 fn look(root: &Path, directory: &Path) -> Machine {
     Machine {
         disk: disk(directory),
@@ -55,7 +55,7 @@ fn look(root: &Path, directory: &Path) -> Machine {
     }
 }
 
-/// Of the nearest directory that exists.
+/// The disk of the nearest existing directory.
 fn disk(directory: &Path) -> Option<Disk> {
     let there = directory.ancestors().find(|directory| directory.exists())?;
     let disk = rustix::fs::statvfs(there).ok()?;
@@ -65,18 +65,18 @@ fn disk(directory: &Path) -> Option<Disk> {
     })
 }
 
-/// The hottest zone, in degrees Celsius.
+/// Temperature of the hottest zone in degrees Celsius.
 fn temperature(root: &Path) -> Option<f64> {
     let zones = entries(&root.join("sys/class/thermal"), "thermal_zone");
     let read = |zone: PathBuf| {
         let thousandths: f64 = text(&zone.join("temp"))?.parse().ok()?;
-        // Zones without a sensor say 0, or a number that none can have.
+        // Zones without a sensor report 0 or an impossible number.
         Some(thousandths / 1000.0).filter(|celsius| (1.0..200.0).contains(celsius))
     };
     zones.into_iter().filter_map(read).reduce(f64::max)
 }
 
-/// Whether the power supply of a Raspberry Pi is too weak now; `None`: the system does not tell.
+/// Whether the power supply of a Raspberry Pi is too weak now; `None` on other systems.
 fn under_voltage(root: &Path) -> Option<bool> {
     let sensors = entries(&root.join("sys/class/hwmon"), "hwmon");
     let of_pi = |sensor: &PathBuf| text(&sensor.join("name")).as_deref() == Some("rpi_volt");
@@ -84,7 +84,7 @@ fn under_voltage(root: &Path) -> Option<bool> {
     Some(alarm != "0")
 }
 
-/// What kiebitz itself has in memory.
+/// Resident memory of kiebitz in bytes.
 fn memory(root: &Path) -> Option<u64> {
     let status = fs::read_to_string(root.join("proc/self/status")).ok()?;
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -106,7 +106,7 @@ fn text(path: &Path) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }
 
-/// What was said, so that it is said once.
+/// The conditions of which a warning was logged, so that each is logged once.
 #[derive(Debug, Default)]
 struct Warned {
     disk: bool,
@@ -118,7 +118,7 @@ impl Warned {
     fn warn(&mut self, machine: &Machine, directory: &Path) {
         let directory = directory.display();
         if let Some(disk) = machine.disk
-            && news(&mut self.disk, disk.free_bytes < LITTLE_ROOM)
+            && has_begun(&mut self.disk, disk.free_bytes < LITTLE_ROOM)
         {
             let megabytes = disk.free_bytes / 1_000_000;
             tracing::warn!(
@@ -126,20 +126,20 @@ impl Warned {
             );
         }
         if let Some(celsius) = machine.temperature_c
-            && news(&mut self.heat, celsius >= HOT)
+            && has_begun(&mut self.heat, celsius >= HOT)
         {
             tracing::warn!("the computer is {celsius:.0} °C hot and slows down: improve its cooling");
         }
         if let Some(weak) = machine.under_voltage
-            && news(&mut self.power, weak)
+            && has_begun(&mut self.power, weak)
         {
             tracing::warn!("the computer's power supply is too weak: use the one made for this computer");
         }
     }
 }
 
-/// Whether something begins to be so.
-fn news(before: &mut bool, now: bool) -> bool {
+/// Whether a condition holds now and did not hold before.
+fn has_begun(before: &mut bool, now: bool) -> bool {
     let begins = now && !*before;
     *before = now;
     begins
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_raspberry_pi_tells_is_read() {
+    fn measurements_of_a_raspberry_pi_are_found() {
         let root = tempfile::tempdir().expect("a directory");
         let root = root.path();
         write(root, "sys/class/thermal/thermal_zone0/temp", "48312\n");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_computer_does_not_tell_is_not_known() {
+    fn missing_measurements_are_unknown() {
         let root = tempfile::tempdir().expect("a directory");
         let machine = look(root.path(), Path::new("/"));
         assert_eq!(
@@ -184,9 +184,9 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_is_said_once() {
+    fn a_condition_is_reported_once_when_it_begins() {
         let mut before = false;
-        let said = [false, true, true, false, true].map(|now| news(&mut before, now));
-        assert_eq!(said, [false, true, false, false, true]);
+        let begun = [false, true, true, false, true].map(|now| has_begun(&mut before, now));
+        assert_eq!(begun, [false, true, false, false, true]);
     }
 }

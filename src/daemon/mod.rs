@@ -1,9 +1,9 @@
 //! `kiebitz run`: the daemon.
 //!
 //! One task per port moves bytes and does nothing else. The event loop, a single task that owns all boards
-//! ([`Hall`](kiebitz_game::hall::Hall)), stamps what came in with its time. Threads wait for disks in its place: the recorder records
-//! the bytes, the journal writer writes events to the journal, and a third notes which numbers they have. None of them can hold
-//! up the boards, nor keep the program from ending.
+//! ([`Hall`](kiebitz_game::hall::Hall)), stamps inputs with their time. Threads wait for disks in its place: the
+//! recorder writes the bytes, the journal writer appends events to the journal, and a third thread reserves event seqs.
+//! None of them can block the boards or keep the program from ending.
 
 mod backlog;
 mod beginning;
@@ -87,26 +87,26 @@ use write_ahead::WriteAhead;
 
 pub(crate) use log::start as start_logging;
 
-/// At most this many chunks wait for the event loop; beyond it ports are not read.
+/// Maximum number of chunks that wait for the event loop, beyond which ports are not read.
 const INPUTS: usize = 4096;
-/// So long the journal may take to note what the broker has.
+/// Grace period at shutdown for storing the broker's last acknowledgements.
 const MAX_NOTE: Duration = Duration::from_secs(1);
 
-/// Watches boards until SIGINT or SIGTERM. `file` is the one that was named for the configuration, which is read again at
-/// SIGHUP.
+/// Watches boards until SIGINT or SIGTERM. `file` is the configuration file named on the command line, which is read
+/// again at SIGHUP.
 ///
 /// # Errors
 ///
-/// When another daemon has the state directory, the journal's file is none of kiebitz, or the daemon's name cannot be
-/// part of a topic. Ports, boards, the broker and disks may come and go: that is logged.
+/// Fails if another daemon has the state directory, the journal's file does not belong to kiebitz, or the daemon's name
+/// cannot be part of a topic. Failing ports, boards, brokers and disks are only logged.
 pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     let mut stop = Stop::listen().context("cannot wait for signals")?;
     let reload = Reload::listen(file).context("cannot wait for signals")?;
-    let asked = config.clone();
+    let lock_config = config.clone();
     let lock = beside("lock", move || {
-        // Where this fails, opening the journal in it says why.
-        let _ = asked.make_own_state_directory();
-        StateLock::take(&asked.state_directory(), wall_time())
+        // If this fails, opening the journal in the directory reports the reason.
+        let _ = lock_config.make_own_state_directory();
+        StateLock::take(&lock_config.state_directory(), wall_time())
     })?;
     let (lock, pending) = match patience::wait(&mut stop, lock, MAX_WAIT, &Progress::default()).await? {
         Waited::Done(lock) => (lock?, None),
@@ -175,7 +175,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// What lasts from one day to the next.
+/// The parts of the daemon that last from one day to the next.
 struct Daemon {
     config: Config,
     outbox: Option<Outbox>,
@@ -184,26 +184,25 @@ struct Daemon {
     reload: Reload,
     lock: Arc<StateLock>,
     machine: MachineWatch,
-    /// Who asks how things are; `None`: nobody can.
+    /// Questions about the status; `None` if there can be none.
     questions: Option<mpsc::Receiver<Question>>,
-    /// The broadcast; `None`: there is none.
+    /// The outputs that follow the boards; `None` if there are none.
     feeds: Option<Feeds>,
-    /// How the outputs fare.
     reports: Reports,
     started: Timestamp,
-    /// Boards are not watched yet.
+    /// Set until boards are watched.
     starts: Arc<AtomicBool>,
 }
 
 impl Daemon {
-    /// Watches until the program is stopped, or a new day begins.
+    /// Watches until the program is stopped or a new day begins.
     async fn watch(
         &mut self,
         stop: &mut Stop,
         beginning: Beginning,
         pending: Option<PendingLock>,
     ) -> Result<LoopEnd> {
-        // A disk that was waited for in vain is not waited for again.
+        // A disk that did not answer for the lock gets no further time.
         let at_most = pending.as_ref().map_or(MAX_WAIT, |_| Duration::ZERO);
         let abandoned = Arc::new(AtomicBool::new(false));
         let progress = Progress::default();
@@ -240,10 +239,10 @@ impl Daemon {
         self.starts.store(false, Ordering::Relaxed);
         // Outside systemd this does nothing.
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
-        let asked = &mut self.questions;
+        let questions = &mut self.questions;
         let reload = (&mut self.reload, &mut self.config);
         let ended = event_loop
-            .work(from_ports, &mut self.commands, asked, stop, reload)
+            .work(from_ports, &mut self.commands, questions, stop, reload)
             .await;
         event_loop.close(&ended).await;
         ended
@@ -259,7 +258,6 @@ impl Daemon {
         Prepared::of_nothing(&self.config, self.outbox.clone(), time)
     }
 
-    /// The event loop with what was prepared.
     fn event_loop(&mut self, prepared: Prepared, ports: Ports, late: Option<Late>) -> Result<EventLoop> {
         let config = &self.config;
         let Prepared {
@@ -302,7 +300,7 @@ impl Daemon {
                 feeds.pair(time.now(), Arc::default());
             }
         }
-        let way = GateOutputs {
+        let outputs = GateOutputs {
             outbox: self.outbox.clone(),
             outlet: self.feeds.as_ref().map(Feeds::outlet),
         };
@@ -313,7 +311,7 @@ impl Daemon {
             resend: Resend::new(config, self.outbox.clone()),
             hall: started.hall,
             ports,
-            gate: Gate::new(journal_writer, numbers, way, self.storage.clone()),
+            gate: Gate::new(journal_writer, numbers, outputs, self.storage.clone()),
             ahead: WriteAhead::default(),
             recorder,
             mqtt,
@@ -341,7 +339,7 @@ impl Daemon {
     }
 }
 
-/// Notes how far the broker has acknowledged events, if the disk takes that.
+/// Stores the broker's last acknowledgements, as far as the disk accepts them.
 async fn note_acknowledged(config: &Config, outbox: &Outbox) {
     let acknowledged = outbox.progress().borrow().acknowledged.clone();
     let path = config.journal_file();
@@ -369,12 +367,12 @@ async fn note_acknowledged(config: &Config, outbox: &Outbox) {
     }
 }
 
-/// Whether a path still names an open file.
+/// Whether a path still refers to an open file.
 fn is_file_of(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), std::fs::metadata(path)) {
         (Ok(open), Ok(there)) => (open.dev(), open.ino()) == (there.dev(), there.ino()),
-        // A disk that cannot say does not mean that the file is gone.
+        // An error of the disk does not mean that the file is gone.
         (_, Err(error)) => error.kind() != std::io::ErrorKind::NotFound,
         (Err(_), Ok(_)) => true,
     }

@@ -1,4 +1,4 @@
-//! The pairings: read from their files, and again whenever those change, and said to the boards.
+//! Reads pairing files, again after each change, and derives the commands for the boards.
 
 use std::sync::Arc;
 
@@ -17,17 +17,16 @@ use crate::tournament::Tournament;
 use crate::tournament::seating::{Seating, View};
 use crate::tournament::watch::{self, ReadOutcome};
 
-/// What the files say, and who has been told.
+/// The pairings, and the boards that have them.
 #[derive(Debug)]
 pub(super) struct Pairings {
     config: Config,
-    /// `None`: there are no files.
+    /// `None` if there are no files.
     read: Option<mpsc::Receiver<ReadOutcome>>,
     seating: Seating,
 }
 
 impl Pairings {
-    /// Begins to read.
     pub(super) fn start(config: &Config) -> Result<Self> {
         Ok(Self {
             config: config.clone(),
@@ -36,12 +35,12 @@ impl Pairings {
         })
     }
 
-    /// Whether nothing is to be waited for.
+    /// Whether no pairing files are configured.
     pub(super) const fn are_none(&self) -> bool {
         self.read.is_none()
     }
 
-    /// Goes on with what the journal has. What a journal that fails does not give is said to boards once more.
+    /// Restores from the journal which boards have their pairings. If the journal fails, boards get them again.
     pub(super) fn go_on(&mut self, journal: &Journal) {
         if let Err(error) = self.resume(journal) {
             tracing::warn!(
@@ -60,60 +59,57 @@ impl Pairings {
         Ok(())
     }
 
-    /// Another configuration applies from now on.
     pub(super) fn configure(&mut self, config: &Config) {
         self.config = config.clone();
     }
 
-    /// What the files say now. May be dropped and called again.
+    /// The next reading of the files. Cancel safe.
     pub(super) async fn next(&mut self) -> ReadOutcome {
         watch::next(&mut self.read).await
     }
 
-    /// Takes in what the files say. Returns the pairings that hold from now on; `None`: those before.
+    /// Applies a reading of the files. Returns the new pairings; `None` if the old ones stay.
     pub(super) fn take(&mut self, read: ReadOutcome) -> Option<Arc<Tournament>> {
         let tournament = watch::log_outcome(read)?;
         self.seating.pair(Arc::clone(&tournament));
         Some(tournament)
     }
 
-    /// Who sits where.
     pub(super) const fn seating(&self) -> &Seating {
         &self.seating
     }
 
-    /// The round that boards get pairings of; `None`: there is none.
+    /// The round of which boards get the pairings; `None` if there is none.
     pub(super) const fn round(&self) -> Option<u32> {
         self.seating.round()
     }
 
-    /// The table at which a board stands; `None`: it has no number.
+    /// The table of a board; `None` if it has no number.
     pub(super) fn table(&self, board: &str) -> Option<u32> {
         self.seating.table_of(board).or_else(|| self.config.table(board))
     }
 
-    /// The game that counts for a pairing, with its board; `None`: none was begun.
+    /// The board and the game that counts for a pairing; `None` if no such game has begun.
     pub(super) fn game_of(&self, round: u32, table: u32) -> Option<(&str, &str)> {
         let (board, game) = self.seating.game_of(round, table)?;
         Some((board, game.game()))
     }
 
-    /// The board of a game; `None` if no board has had a game with that id.
+    /// The board of a game; `None` if no board has had a game with this id.
     pub(super) fn board_of(&self, game: &str) -> Option<&str> {
         self.seating.board_of(game)
     }
 
-    /// Whether the files have a game between two players at that table of that round.
+    /// Whether the files have a game between two players at this table in this round.
     pub(super) fn has_pairing(&self, round: u32, table: u32) -> bool {
         self.seating.has_pairing(round, table)
     }
 
-    /// Takes in the next event of a board.
     pub(super) fn hear(&mut self, event: &Event) {
         self.seating.apply(event);
     }
 
-    /// The commands that follow from the pairings at `now`, in this order, each for a board.
+    /// The commands for boards that follow from the pairings at the time `now`, in this order.
     pub(super) fn look(&mut self, now: Timestamp, hall: &Hall) -> Vec<(String, Command)> {
         if self.are_none() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! How everything is that kiebitz depends on, for its state on MQTT and for who asks.
+//! The state of everything that kiebitz depends on, for MQTT and for the status page.
 
 use kiebitz_game::events::{Incident, version_text};
 use kiebitz_game::hall::{Board, Hall};
@@ -10,20 +10,20 @@ use crate::outputs::mqtt::{ConnectionState, DaemonHealth, DeliveryState, LineHea
 use crate::outputs::shared::reports::{BROKER, Reports};
 use crate::outputs::status::{BoardSummary, GameStatus, Status};
 
-/// What is beside the boards.
+/// The sources of the daemon's state, besides the boards.
 #[derive(Debug)]
 pub(super) struct Situation {
     pub(super) host: String,
     pub(super) started: Timestamp,
     pub(super) machine: MachineWatch,
-    /// `None`: no broker is configured.
+    /// `None` if no broker is configured.
     pub(super) outbox: Option<Outbox>,
-    /// How the outputs fare.
     pub(super) reports: Reports,
 }
 
 impl Situation {
-    /// With what the disks say, in that round, for those behind the broker: they see whether it is there.
+    /// The state for subscribers of the broker, without the broker's own report, as they see whether the broker works.
+    /// `at` has the state of the disks and the round.
     pub(super) fn health(&self, at: (StorageState, Option<u32>)) -> DaemonHealth {
         let mut health = self.health_of_all(at);
         health.outputs.remove(BROKER);
@@ -40,7 +40,7 @@ impl Situation {
         }
     }
 
-    /// The same with the boards.
+    /// The whole status, with all outputs and boards.
     pub(super) fn status(&self, now: Timestamp, at: (StorageState, Option<u32>), hall: &Hall) -> Status {
         let connection = self.outbox.as_ref().map(|outbox| *outbox.connection().borrow());
         let broker = connection.map(|connection| connection == ConnectionState::Connected);
@@ -69,7 +69,7 @@ fn board_status(board: &Board, hall: &Hall) -> BoardSummary {
     }
 }
 
-/// What calls the arbiter, in some words; the advice is in the incident.
+/// Short name of an incident that calls the arbiter; `None` if it does not.
 fn open(incident: &Incident) -> Option<String> {
     let calls = incident.severity >= Severity::Advice;
     let on = match incident.squares.as_slice() {

@@ -1,5 +1,5 @@
-//! What the daemon starts with: its journal, and what it knew when it last ended. A disk that fails keeps it from
-//! nothing but that.
+//! Starts the daemon: opens its files and restores the state in which it last ended. A failing disk prevents only that
+//! restoration.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,39 +18,37 @@ use crate::journal::{Input, InputsFile, Journal, JournalError, Recovered, Run, S
 use crate::progress::Progress;
 use crate::restart::{self, Alone, KnownSeqs, Sources};
 
-/// What there is to go on with.
 #[derive(Debug)]
 pub(super) struct Started {
-    /// `None`: it cannot be opened.
+    /// `None` if it cannot be opened.
     pub(super) journal: Option<Journal>,
     pub(super) numbers: Option<SeqFile>,
     pub(super) hall: Hall,
-    /// This start, where the journal has not noted it.
+    /// This start, if the journal has not recorded it.
     pub(super) run: Option<Run>,
-    /// What the journal lacks and does not take.
+    /// Events that the journal lacks and could not store.
     pub(super) unkept: Vec<Event>,
-    /// What the recordings lack: that these ports were closed.
+    /// Ports whose closing the recordings lack.
     pub(super) closed: Vec<(Timestamp, Interface)>,
-    /// What happens from here on is later.
+    /// Time of the last known input; later inputs must have later times.
     pub(super) until: Timestamp,
-    /// The number after which boards count that nobody has met.
+    /// The number after which boards count that are not in the file of seqs.
     pub(super) others: u64,
 }
 
-/// How the daemon comes to be started.
+/// The occasion of a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beginning {
-    /// The program was.
+    /// The program was started.
     Program,
-    /// A new day has begun, and nobody plays: the recordings of the last one are not needed any more.
+    /// A new day has begun, and nobody is playing. The previous day's recordings are not needed any more.
     NewDay,
 }
 
-/// Up to this size a journal is read from end to end before the daemon begins: some tenths of a second. A larger one is
-/// checked while it works.
+/// Largest size in bytes of a journal that is read completely before the daemon starts, which takes some tenths of a
+/// second. A larger one is checked in the background.
 pub(super) const CHECKED_AT_ONCE: u64 = 32 << 20;
 
-/// What a start has to do with.
 pub(super) struct StartContext<'s> {
     pub(super) zone: &'s TimeZone,
     pub(super) storage: &'s Storage,
@@ -58,17 +56,14 @@ pub(super) struct StartContext<'s> {
     pub(super) progress: &'s Progress,
 }
 
-/// Takes up what there is. `show` gets the journal before the recordings are played back, unless it has lost events. Once
-/// it is `abandoned`, because nobody waits for it any more, it opens the files and leaves them as they are.
-///
-/// # Errors
-///
-/// When the journal's file is none of kiebitz, or of a newer one: it must not be touched.
+/// Restores the daemon. `show` gets the journal before the recordings are replayed, unless it has lost events. Once the
+/// start is `abandoned`, as nobody waits for it any more, it opens the files and does not change them. Fails if the
+/// journal's file belongs to another program or to a newer kiebitz and must not be touched.
 pub(super) fn start(
     config: &Config,
     beginning: Beginning,
     now: Timestamp,
-    surroundings: &StartContext<'_>,
+    context: &StartContext<'_>,
     show: &mut dyn FnMut(&Journal),
 ) -> Result<Started> {
     let StartContext {
@@ -76,7 +71,7 @@ pub(super) fn start(
         storage,
         abandoned,
         progress,
-    } = *surroundings;
+    } = *context;
     let numbers = open_numbers(config);
     let mut marks = Marks::read(config, numbers.as_ref(), now);
     let path = config.journal_file();
@@ -124,12 +119,12 @@ pub(super) fn start(
             }
             Err(error) if error.is_damaged() => {
                 tracing::error!("{:#}", anyhow::Error::from(error));
-                // SQLite removes what is beside a journal by its name when it closes it.
+                // SQLite removes the files beside a journal by name when it closes the journal.
                 drop(journal.take());
                 journal = replaced(&path, now, &marks.given.numbers.boards, progress);
                 replaced_now = true;
             }
-            // It takes events, and stays as it is for the newer kiebitz that can read it.
+            // The journal still stores events, and stays as it is for the newer kiebitz that can read it.
             Err(error @ JournalError::NewerEvent { .. }) => {
                 tracing::error!(
                     "{:#}; games in progress continue as new games",
@@ -159,7 +154,7 @@ pub(super) fn start(
 }
 
 impl Started {
-    /// Nothing is known but which numbers were given, and of boards that are not among them not even that.
+    /// The state in which only the given seqs are known. Boards that are not among them count after the current time.
     pub(super) fn anew(config: &Config, given: BTreeMap<String, u64>, now: Timestamp) -> Self {
         let numbers = hall::LastSeqs {
             boards: given,
@@ -189,24 +184,24 @@ impl Started {
     }
 }
 
-/// The number of this moment: no board has had so many, nor were so many ever reserved for one, for none has an event
-/// every microsecond.
+/// The current time as a seq: higher than any seq that was given or reserved, as no board has an event every
+/// microsecond.
 fn number_of(now: Timestamp) -> u64 {
     u64::try_from(now.as_micros()).unwrap_or_default()
 }
 
-/// What is known of the numbers that have left the process.
+/// The seqs that are known to have left the process.
 struct Marks {
     given: KnownSeqs,
-    /// The numbers of some boards are not known.
+    /// The seqs of some boards are unknown.
     incomplete: bool,
-    /// The journal lacks events that it had.
+    /// The journal lacks events that it once had.
     lost: bool,
     now: Timestamp,
 }
 
 impl Marks {
-    /// What the disk knows, and memory if the disk failed before.
+    /// Reads the seqs from the disk, and from the spare file if the disk failed before.
     fn read(config: &Config, numbers: Option<&SeqFile>, now: Timestamp) -> Self {
         let mut given = KnownSeqs::default();
         let mut incomplete = true;
@@ -221,7 +216,8 @@ impl Marks {
             SeqFile::reserved_in(&config.seqs_file()),
         ) {
             given.numbers.boards = lasts;
-            // It cannot be written. If no memory takes its notes, all boards count after numbers that are given once only.
+            // The file cannot be written. Without a spare file either, all boards must count after seqs that were never
+            // reserved, see [`given_once_only`](Self::given_once_only).
             if config.spare_seqs_file().is_some() {
                 given.reserved.boards = reserved;
                 incomplete = false;
@@ -244,8 +240,8 @@ impl Marks {
         }
     }
 
-    /// Numbers after which boards count if the disk takes no notes of them: those of this moment, and none that were
-    /// reserved.
+    /// The numbers after which boards count if no file can record seqs: the current time, which exceeds all reserved
+    /// seqs.
     fn given_once_only(mut self) -> BTreeMap<String, u64> {
         raise(&mut self.given.numbers.boards, self.given.reserved.boards);
         let boards = self.given.numbers.boards.into_iter();
@@ -254,8 +250,8 @@ impl Marks {
             .collect()
     }
 
-    /// Looks whether the journal has what it had. If it does not, or was `replaced`, it and the numbers file may be older
-    /// copies: then all numbers that were reserved count as given.
+    /// Checks that the journal has the events that it once had. If it does not, or was `replaced`, journal and file of
+    /// seqs may be older copies, and all reserved seqs count as given.
     fn look_at(&mut self, journal: &Journal, replaced: bool) {
         let boards: BTreeMap<String, u64> = journal
             .boards(LIVE_STREAM)
@@ -286,14 +282,13 @@ impl Marks {
     }
 }
 
-/// Whether this computer's daemon has recorded something before.
+/// Whether a daemon has recorded anything on this computer before.
 fn has_recordings(config: &Config) -> bool {
     let files = std::fs::read_dir(config.recordings());
     files.is_ok_and(|mut files| files.next().is_some())
 }
 
-/// Adds the starts and commands that the journal lacks and their second copy has.
-/// Returns that copy.
+/// Adds the starts and commands of the second copy that the journal lacks. Returns the second copy.
 fn restore_inputs(config: &Config, journal: &mut Journal, lost: bool) -> Vec<Input> {
     let path = config.inputs_file();
     let inputs = InputsFile::read(&path).unwrap_or_else(|error| {
@@ -313,7 +308,7 @@ fn restore_inputs(config: &Config, journal: &mut Journal, lost: bool) -> Vec<Inp
     inputs
 }
 
-/// Writes the second copy of starts and commands anew, without those that the journal has forgotten.
+/// Rewrites the second copy of starts and commands without those that the journal has forgotten.
 fn rewrite_inputs(config: &Config, journal: &Journal, copied: &[Input]) {
     let path = config.inputs_file();
     let inputs = match journal.inputs(LIVE_STREAM, copied) {
@@ -325,7 +320,7 @@ fn rewrite_inputs(config: &Config, journal: &Journal, copied: &[Input]) {
     }
 }
 
-/// Boards have come to these numbers as well.
+/// Raises the last seqs of boards to those in `others`.
 fn raise(lasts: &mut BTreeMap<String, u64>, others: impl IntoIterator<Item = (String, u64)>) {
     for (board, other) in others {
         let last = lasts.entry(board).or_default();
@@ -333,13 +328,13 @@ fn raise(lasts: &mut BTreeMap<String, u64>, others: impl IntoIterator<Item = (St
     }
 }
 
-fn say_failing(error: JournalError, what_now: &str, now: Timestamp, storage: &Storage) {
+fn say_failing(error: JournalError, consequence: &str, now: Timestamp, storage: &Storage) {
     let words = format!("{:#}", anyhow::Error::from(error));
-    tracing::error!("{words}; {what_now}");
+    tracing::error!("{words}; {consequence}");
     storage.journal_fails(now, &words);
 }
 
-/// The numbers that were reserved and may have been given count as given, now that boards go on after them.
+/// Marks reserved seqs that may have been given as given, before boards continue after them.
 fn noted(config: &Config, numbers: Option<SeqFile>, given: &hall::LastSeqs) -> Option<SeqFile> {
     let mut numbers = numbers?;
     let lasts = &given.boards;
@@ -351,13 +346,13 @@ fn noted(config: &Config, numbers: Option<SeqFile>, given: &hall::LastSeqs) -> O
     }
     numbers.complete(given.others).ok()?;
     if let Some(spare) = config.spare_seqs_file() {
-        // Mostly there is none.
+        // Usually there is no such file.
         let _ = std::fs::remove_file(spare);
     }
     Some(numbers)
 }
 
-/// The last events that the journal has, among them those that this start has restored, count as given.
+/// Records the last events of the journal, including those that this start has restored.
 fn with_kept(mut numbers: SeqFile, journal: &Journal) -> Option<SeqFile> {
     let mut kept = Vec::new();
     for (board, last) in journal.boards(LIVE_STREAM).ok()? {
@@ -372,7 +367,7 @@ fn with_kept(mut numbers: SeqFile, journal: &Journal) -> Option<SeqFile> {
     noted.ok().map(|()| numbers)
 }
 
-/// A start with a journal that can be read.
+/// A start with a readable journal.
 struct Beginner<'b> {
     config: &'b Config,
     beginning: Beginning,
@@ -382,22 +377,19 @@ struct Beginner<'b> {
     progress: &'b Progress,
 }
 
-/// What was taken up.
 struct StartState {
     hall: Hall,
-    /// This start, if the journal did not take it.
+    /// This start, if the journal could not store it.
     run: Option<Run>,
-    /// Events that the journal did not take.
     unkept: Vec<Event>,
-    /// Ports that were closed.
     closed: Vec<(Timestamp, Interface)>,
     until: Timestamp,
-    /// The numbers that may have left the process.
+    /// The last seqs that may have left the process.
     numbers: hall::LastSeqs,
 }
 
 impl Beginner<'_> {
-    /// `None`: nobody waits for it any more.
+    /// Restores the state; `None` if nobody waits for it any more.
     fn take_up(&self, journal: &mut Journal, given: &KnownSeqs) -> Result<Option<StartState>, JournalError> {
         let Self {
             config,
@@ -437,7 +429,7 @@ impl Beginner<'_> {
             return Ok(None);
         }
         if beginning == Beginning::Program {
-            say(&taken.alone);
+            log_alone(&taken.alone);
         }
         let unkept = match journal.fill(&taken.events) {
             Ok(_) => Vec::new(),
@@ -467,8 +459,8 @@ impl Beginner<'_> {
     }
 }
 
-/// Says which boards go on from the journal alone.
-fn say(alone: &BTreeMap<String, Alone>) {
+/// Logs which boards continue from the journal alone.
+fn log_alone(alone: &BTreeMap<String, Alone>) {
     for (board, why) in alone {
         match why {
             Alone::LongAgo => tracing::debug!("{board}: resumes from the journal: {why}"),
@@ -488,16 +480,15 @@ fn open_numbers(config: &Config) -> Option<SeqFile> {
     }
 }
 
-/// What is known before the journal is opened.
+/// The facts that are known before the journal is opened.
 struct Looked<'l> {
-    /// The last number of each board.
     lasts: &'l BTreeMap<String, u64>,
-    /// The daemon has had a journal here.
+    /// The daemon has had a journal here before.
     was_here: bool,
     progress: &'l Progress,
 }
 
-/// Opens the journal. A damaged one is replaced, and whether it was is returned; `None`: there is none for now.
+/// Opens the journal; `None` if it is unavailable for now. A damaged one is replaced, which the flag reports.
 fn open_journal(
     path: &Path,
     now: Timestamp,
@@ -520,7 +511,7 @@ fn open_journal(
             tracing::error!("{:#}", anyhow::Error::from(error));
             Ok((replaced(path, now, lasts, progress), true))
         }
-        // Other bytes may say that it is not what it was: kiebitz has been here before.
+        // If kiebitz has been here before, the file is its journal, and damage makes it look foreign or newer.
         Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) if was_here => {
             tracing::error!("{:#}", anyhow::Error::from(error));
             Ok((replaced(path, now, lasts, progress), true))
@@ -533,7 +524,7 @@ fn open_journal(
     }
 }
 
-/// A new journal in the place of a damaged one, with all of its events that can be read.
+/// Replaces a damaged journal by a new one with all readable events.
 pub(super) fn replaced(
     path: &Path,
     now: Timestamp,
@@ -560,7 +551,7 @@ pub(super) fn replaced(
     }
 }
 
-/// A journal in the place of one whose file is gone, with all that the other one can still be asked for.
+/// Replaces a journal whose file is gone by a copy of the events that can still be read through the open file.
 pub(super) fn restored(
     gone: Journal,
     path: &Path,
@@ -569,7 +560,8 @@ pub(super) fn restored(
 ) -> Option<Journal> {
     let copy = path.with_extension("copy");
     let copied = copied(&gone, &copy);
-    // SQLite removes what is beside a journal by its name when it closes it: not before another one has that name.
+    // SQLite removes the files beside a journal by name when it closes the journal, so another journal must not have
+    // that name yet.
     drop(gone);
     let moved = copied.and_then(|()| {
         Journal::put_aside(path, now)?;

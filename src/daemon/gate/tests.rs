@@ -8,7 +8,7 @@ use super::super::lock::StateLock;
 use super::*;
 use crate::system_time::LiveTime;
 
-/// A gate with a journal that takes nothing before [`World::open`].
+/// A gate whose journal stores nothing before [`World::open`].
 struct World<H> {
     directory: TempDir,
     gate: Gate,
@@ -33,12 +33,17 @@ fn world() -> World<impl FnMut() -> Vec<String>> {
         work: Work::default(),
     });
     let (outlet, hear) = Outlet::heard();
-    let way = GateOutputs {
+    let outputs = GateOutputs {
         outbox: None,
         outlet: Some(outlet),
     };
     World {
-        gate: Gate::new(journal_writer.expect("a thread"), numbers, way, storage.clone()),
+        gate: Gate::new(
+            journal_writer.expect("a thread"),
+            numbers,
+            outputs,
+            storage.clone(),
+        ),
         directory,
         hear,
         storage,
@@ -52,7 +57,7 @@ fn at(ms: u64) -> Now {
     }
 }
 
-fn some(seq: u64) -> Event {
+fn sample(seq: u64) -> Event {
     event(seq, EventKind::ClockConnected {})
 }
 
@@ -69,7 +74,7 @@ fn answer() -> (Leaving, oneshot::Receiver<RequestOutcome>) {
     (Leaving::Answer(Asker::Hall(sender), answer), answered)
 }
 
-/// Whether an answer has come, and whether it is kept.
+/// The `kept` of an answer; `None` if no answer has come.
 fn kept(answered: &mut oneshot::Receiver<RequestOutcome>) -> Option<bool> {
     let answer = answered.try_recv().ok()?.expect("an answer");
     assert_eq!(answer.note.as_deref(), (!answer.kept).then_some(Answer::UNKEPT));
@@ -77,22 +82,22 @@ fn kept(answered: &mut oneshot::Receiver<RequestOutcome>) -> Option<bool> {
 }
 
 impl<H: FnMut() -> Vec<String>> World<H> {
-    /// Holds events with the news of them; of no events, a tick.
+    /// Holds events with their news; without events, a tick.
     fn hold(&mut self, ms: u64, seqs: impl IntoIterator<Item = u64>) {
-        let events: Vec<Event> = seqs.into_iter().map(some).collect();
+        let events: Vec<Event> = seqs.into_iter().map(sample).collect();
         let news = HeldInput::of(at(ms).time, &events);
         self.gate.hold(at(ms), events, vec![Leaving::News(news)]);
     }
 
-    /// Holds an answer, with the events of these numbers.
+    /// Holds an answer with the events of these seqs.
     fn answer(&mut self, ms: u64, seqs: impl IntoIterator<Item = u64>) -> oneshot::Receiver<RequestOutcome> {
         let (answer, answered) = answer();
-        let events = seqs.into_iter().map(some).collect();
+        let events = seqs.into_iter().map(sample).collect();
         self.gate.hold(at(ms), events, vec![answer]);
         answered
     }
 
-    /// The disk answers.
+    /// Lets the disk answer.
     fn open(&self) {
         let journal = Journal::open(&self.file()).expect("a journal");
         let numbers = SeqFile::open(&self.directory.path().join("numbers"), "boot").expect("a file");
@@ -108,7 +113,7 @@ impl<H: FnMut() -> Vec<String>> World<H> {
         self.directory.path().join("journal.sqlite")
     }
 
-    /// How many events the journal has.
+    /// Number of events in the journal.
     fn stored(&self) -> usize {
         let journal = Journal::open_to_read(&self.file()).expect("a journal");
         let events = journal.events_after("live", "b", 0, usize::MAX >> 1);
@@ -142,7 +147,7 @@ async fn everything_leaves_in_order_once_the_journal_has_it() {
 }
 
 #[tokio::test]
-async fn after_the_stated_time_everything_leaves_and_says_that_it_is_not_kept() {
+async fn after_the_grace_period_everything_leaves_marked_as_not_kept() {
     let mut world = world();
     world.hold(0, [1]);
     let mut answered = world.answer(100, [2]);
@@ -154,12 +159,12 @@ async fn after_the_stated_time_everything_leaves_and_says_that_it_is_not_kept() 
         world.storage.state().journal.problem.as_deref(),
         Some("the disk does not answer")
     );
-    // The disk does not note it either.
+    // The disk does not record the seqs either.
     assert_eq!(world.gate.poll_deadline(), Some(at(2500).moment));
     world.gate.settle(at(2500));
     assert_eq!((world.hear)(), ["kept false", "1"]);
     assert_eq!(kept(&mut answered), Some(false));
-    // From then on nothing waits.
+    // From now on, events do not wait.
     world.hold(2600, [3]);
     world.hold(2601, []);
     assert_eq!((world.hear)(), ["kept false", "3", "tick"]);
@@ -177,10 +182,10 @@ async fn after_the_stated_time_everything_leaves_and_says_that_it_is_not_kept() 
 }
 
 #[tokio::test]
-async fn once_the_disk_has_noted_it_nothing_waits_longer() {
+async fn batches_leave_as_soon_as_the_disk_has_noted_their_seqs() {
     let mut world = world();
     let numbers = SeqFile::open(&world.directory.path().join("numbers"), "boot").expect("a file");
-    // The journal cannot be made: a folder is in its place.
+    // The journal cannot be created, as a directory has its name.
     std::fs::create_dir(world.file()).expect("a directory");
     world.gate.open(None, Some(numbers));
     world.hold(0, [1]);
@@ -197,7 +202,7 @@ async fn once_the_disk_has_noted_it_nothing_waits_longer() {
 }
 
 #[tokio::test]
-async fn what_finds_no_room_leaves_at_once_and_never_counts_as_kept() {
+async fn events_beyond_the_limit_leave_at_once_and_are_never_kept() {
     let mut world = world();
     world.hold(0, 1..=MAX_WAITING as u64);
     let mut answered = world.answer(1, [MAX_WAITING as u64 + 1]);
@@ -211,7 +216,7 @@ async fn what_finds_no_room_leaves_at_once_and_never_counts_as_kept() {
 }
 
 #[test]
-fn a_step_of_the_clock_opens_nothing() {
+fn a_step_of_the_clock_does_not_open_the_gate() {
     let mut world = world();
     world.hold(0, [1]);
     let day = Duration::from_secs(86_400);

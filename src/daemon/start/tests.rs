@@ -1,4 +1,4 @@
-//! Damaged journals: the daemon starts with all of them, and gives no number twice.
+//! Damaged journals: the daemon starts with each of them and gives no seq twice.
 
 use core::time::Duration;
 use std::fs;
@@ -19,14 +19,14 @@ mod lost;
 /// A month after the games of the capture.
 const NOW: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
 const BOARDS: [&str; 2] = ["a", "b"];
-/// So often a journal is damaged.
+/// Number of damaged journals.
 const TIMES: usize = 200;
 
-/// The state directory of a daemon that was killed, or stopped.
+/// The state directory of a daemon that was killed or stopped.
 struct Place {
     directory: TempDir,
     config: Config,
-    /// The last number of each board.
+    /// Last seq of each board.
     lasts: BTreeMap<String, u64>,
 }
 
@@ -51,7 +51,7 @@ impl Place {
                 .expect("room");
         }
         if !stopped {
-            // As SIGKILL leaves it: closing it would empty its log.
+            // The files as SIGKILL leaves them: closing the journal would empty its log.
             let log = Journal::log_of(&place.config.journal_file());
             let files = [place.config.journal_file(), log];
             let left = files.map(|file| (fs::read(&file).expect("a file"), file));
@@ -63,7 +63,7 @@ impl Place {
         place
     }
 
-    /// The same once more, to be damaged.
+    /// A copy that can be damaged.
     fn copied(&self) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         for file in fs::read_dir(self.directory.path()).expect("a directory") {
@@ -77,7 +77,7 @@ impl Place {
         }
     }
 
-    /// Flips bits, cuts off or overwrites in the journal or its log. Returns what it did, in words.
+    /// Flips bits in the journal or its log, cuts it off or overwrites a part. Returns a description.
     fn damage(&self, chance: &mut Chance) -> String {
         let journal = self.config.journal_file();
         let log = Journal::log_of(&journal);
@@ -95,7 +95,7 @@ impl Place {
                 format!("{} has no page at {page}", file.display())
             }
             3 => {
-                // The header decides what the file is.
+                // The header determines the type of the file.
                 let at = chance.below(100);
                 bytes[at] ^= 1 << chance.below(8);
                 format!("{} is another at {at}", file.display())
@@ -113,7 +113,7 @@ impl Place {
         words
     }
 
-    /// What the daemon does: it starts, boards come and say something, and that is kept.
+    /// Starts like the daemon, lets boards come and report events, and stores these.
     fn begin(&mut self, words: &str) {
         let started = begun(&self.config);
         let Started {
@@ -125,10 +125,10 @@ impl Place {
         } = started.unwrap_or_else(|error| panic!("{words} keeps it from starting: {error:#}"));
         let mut journal = journal.unwrap_or_else(|| panic!("{words} leaves no journal"));
         assert_eq!(unkept, [], "{words}");
-        let said = boards_come(&mut hall);
+        let events = boards_come(&mut hall);
         for board in BOARDS {
             let last = self.lasts[board];
-            let mut seqs = said
+            let mut seqs = events
                 .iter()
                 .filter(|event| event.board == board)
                 .map(|event| event.seq);
@@ -138,12 +138,12 @@ impl Place {
             assert!(first > last, "{words}: {board} goes on with {first} after {last}");
         }
         journal
-            .append(&said)
+            .append(&events)
             .unwrap_or_else(|error| panic!("{words}: {error}"));
         journal
             .check(true)
             .unwrap_or_else(|error| panic!("{words}: {error}"));
-        let lasts = said.iter().map(|event| (event.board.clone(), event.seq));
+        let lasts = events.iter().map(|event| (event.board.clone(), event.seq));
         self.lasts.extend(lasts);
         let mut numbers = numbers.unwrap_or_else(|| panic!("{words} leaves no numbers"));
         let noted = numbers.note(self.lasts.iter().map(|(board, last)| (&**board, *last)));
@@ -161,13 +161,13 @@ fn config(directory: &TempDir) -> Config {
 }
 
 fn begun(config: &Config) -> Result<Started> {
-    let surroundings = StartContext {
+    let context = StartContext {
         zone: &TimeZone::UTC,
         storage: &Storage::default(),
         abandoned: &AtomicBool::new(false),
         progress: &Progress::default(),
     };
-    start(config, Beginning::Program, NOW, &surroundings, &mut |_| {})
+    start(config, Beginning::Program, NOW, &context, &mut |_| {})
 }
 
 /// A game on both boards, three times.
@@ -181,7 +181,7 @@ fn events() -> Vec<Event> {
                 .step()
                 .expect("it is whole")
                 .into_iter()
-                .map(|said| said.event),
+                .map(|explained| explained.event),
         );
     }
     let mut events = Vec::new();
@@ -198,7 +198,7 @@ fn events() -> Vec<Event> {
     events
 }
 
-/// What the hall says of two boards that are there from now on.
+/// The events of two boards that are connected.
 fn boards_come(hall: &mut Hall) -> Vec<Event> {
     let mut now = NOW + Duration::from_secs(1);
     let mut lines: Vec<_> = ["00042", "00043"]
@@ -231,12 +231,15 @@ fn boards_come(hall: &mut Hall) -> Vec<Event> {
         }
         now = now + Duration::from_millis(5);
     }
-    hall.take_events().into_iter().map(|said| said.event).collect()
+    hall.take_events()
+        .into_iter()
+        .map(|explained| explained.event)
+        .collect()
 }
 
-/// 200 times in all, each followed by a start after which it is as it should be.
+/// Each of 200 damages is followed by two successful starts.
 #[test]
-fn no_damage_keeps_the_daemon_from_starting_or_gives_a_number_twice() {
+fn no_damage_prevents_a_start_or_repeats_a_seq() {
     let places = [Place::new(false), Place::new(true)];
     assert!(places[0].lasts["a"] > 250, "{:?}", places[0].lasts);
     let mut chance = Chance::new(2026);
@@ -261,7 +264,7 @@ fn no_damage_keeps_the_daemon_from_starting_or_gives_a_number_twice() {
 }
 
 #[test]
-fn what_is_no_journal_is_left_alone_where_kiebitz_never_was() {
+fn a_foreign_file_in_a_new_state_directory_is_left_alone() {
     let place = Place::new(true);
     fs::remove_file(place.config.seqs_file()).expect("a file");
     let other = rusqlite::Connection::open(place.config.journal_file()).expect("a file");

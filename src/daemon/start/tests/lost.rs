@@ -1,5 +1,5 @@
-//! Damage to the state directory after a round: no number is given to another event, and what recordings, starts and
-//! commands give is there again.
+//! Damage to the state directory after a round: no seq is given to another event, and everything that recordings,
+//! starts and commands yield is restored.
 
 use std::collections::BTreeSet;
 use std::io::BufReader;
@@ -11,20 +11,20 @@ use kiebitz_hardware::recorder::{Recorder, RecorderSettings};
 
 use super::*;
 
-/// All events that have left the process, by board and number.
+/// All events that have left the process, by board and seq.
 type Published = BTreeMap<(String, u64), String>;
 
-/// A state directory, and what has left the daemon that had it.
+/// A state directory, and the events that its daemon has published.
 struct Played {
     directory: TempDir,
     config: Config,
     published: Published,
     now: Timestamp,
-    /// The files as they were after the first of two games.
+    /// The files after the first of two games.
     half: Vec<(PathBuf, Vec<u8>)>,
 }
 
-/// What an arbiter enters, after so many percent of a game's packets.
+/// The arbiter's commands, each after this percentage of a game's packets.
 const COMMANDS: [(usize, &str); 4] = [
     (
         10,
@@ -60,16 +60,15 @@ fn config(directory: &TempDir) -> Config {
     Config::parse("kiebitz.toml".as_ref(), &text).expect("a configuration")
 }
 
-/// Starts as the daemon does.
 fn started(config: &Config, now: Timestamp) -> Started {
     let storage = Storage::default();
-    let surroundings = StartContext {
+    let context = StartContext {
         zone: &TimeZone::UTC,
         storage: &storage,
         abandoned: &AtomicBool::new(false),
         progress: &Progress::default(),
     };
-    start(config, Beginning::Program, now, &surroundings, &mut |_| {}).expect("a start")
+    start(config, Beginning::Program, now, &context, &mut |_| {}).expect("a start")
 }
 
 fn payload(event: &Event) -> String {
@@ -92,7 +91,7 @@ impl Played {
         played
     }
 
-    /// The daemon is started, a game is played at that port, and the daemon is killed.
+    /// Starts the daemon, plays a game at a port, and kills the daemon.
     fn play(&mut self, port: &str, game: &str) {
         let Started {
             journal,
@@ -130,12 +129,16 @@ impl Played {
                 let answer = hall.command(at + Duration::from_micros(1), board, &command);
                 assert!(answer.ok, "{answer:?}");
             }
-            let said: Vec<Event> = hall.take_events().into_iter().map(|said| said.event).collect();
+            let events: Vec<Event> = hall
+                .take_events()
+                .into_iter()
+                .map(|explained| explained.event)
+                .collect();
             inputs
-                .append(&Input::commands(&said).collect::<Vec<_>>())
+                .append(&Input::commands(&events).collect::<Vec<_>>())
                 .expect("room");
-            journal.append(&said).expect("room");
-            for event in &said {
+            journal.append(&events).expect("room");
+            for event in &events {
                 let noted = (&*event.board, event.seq, digest_of(event));
                 numbers.note_kept([noted]).expect("room");
                 self.published
@@ -144,7 +147,7 @@ impl Played {
             self.now = at;
         }
         self.now = self.now + Duration::from_secs(20);
-        // As SIGKILL leaves it: closing it would empty its log.
+        // The files as SIGKILL leaves them: closing the journal would empty its log.
         let left = self.files();
         drop(journal);
         put(&left);
@@ -168,7 +171,7 @@ impl Played {
             .collect()
     }
 
-    /// The same once more, to be damaged.
+    /// A copy that can be damaged.
     fn copied(&self) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let config = config(&directory);
@@ -211,11 +214,11 @@ impl Played {
     }
 
     fn remove(&self, name: &str) {
-        // It may have been damaged twice.
+        // Fails if the file was already removed by an earlier damage.
         let _ = fs::remove_file(self.file(name));
     }
 
-    /// Puts the files of these names back to half of the round.
+    /// Restores the named files to their state after the first game.
     fn roll_back(&self, names: &[&str]) {
         for name in names {
             self.remove(name);
@@ -228,7 +231,7 @@ impl Played {
         put(&half);
     }
 
-    /// Starts, and looks at the journal then. Returns what it has.
+    /// Starts the daemon and checks the journal. Returns the journal's events.
     fn begin(&mut self, words: &str) -> Published {
         self.now = self.now + Duration::from_secs(60);
         let Started {
@@ -250,28 +253,32 @@ impl Played {
             );
         }
         self.published.extend(has.clone());
-        // Boards that are there from now on, known ones and others.
+        // Known and new boards report events from now on.
         let boards: BTreeSet<String> = self.published.keys().map(|(board, _)| board.clone()).collect();
         for board in boards.iter().map(String::as_str).chain(["another"]) {
             let note = Command::parse(r#"{"id":"5","do":"annotate","text":"go on"}"#).expect("a command");
             hall.command(self.now, board, &note);
         }
-        let said: Vec<Event> = hall.take_events().into_iter().map(|said| said.event).collect();
-        for event in &said {
+        let events: Vec<Event> = hall
+            .take_events()
+            .into_iter()
+            .map(|explained| explained.event)
+            .collect();
+        for event in &events {
             let key = (event.board.clone(), event.seq);
             assert!(
                 self.published.insert(key.clone(), payload(event)).is_none(),
                 "{words}: {key:?} is given again"
             );
         }
-        journal.append(&said).expect("room");
-        let noted = said.iter();
+        journal.append(&events).expect("room");
+        let noted = events.iter();
         let noted = noted.map(|event| (&*event.board, event.seq, digest_of(event)));
         numbers.note_kept(noted).expect("room");
         has
     }
 
-    /// Whether the names and results of all games are there.
+    /// Whether the journal has the names and results of all games.
     fn has_games(&self) -> bool {
         let journal = Journal::open_to_read(&self.config.journal_file()).expect("a journal");
         let boards: BTreeSet<&String> = self.published.keys().map(|(board, _)| board).collect();
@@ -304,15 +311,15 @@ fn all(journal: &Journal) -> Published {
     has
 }
 
-/// A kind of damage, in words, by what it leaves: whether all events are there again under their numbers.
+/// A kind of damage: description, whether all events are restored under their seqs, and action.
 type Damage = (String, bool, How);
 
 type How = Box<dyn Fn(&Played, &mut Chance)>;
 
 fn damages() -> Vec<Damage> {
     let mut damages: Vec<Damage> = Vec::new();
-    let mut damage = |words: &str, whole: bool, how: How| {
-        damages.push((words.to_owned(), whole, how));
+    let mut damage = |words: &str, whole: bool, action: How| {
+        damages.push((words.to_owned(), whole, action));
     };
     for kilobytes in [4, 8, 12, 20, 40, 80] {
         damage(
@@ -419,13 +426,13 @@ fn damages() -> Vec<Damage> {
     damages
 }
 
-/// Has the journal's file have everything, as after a while. A damaged one stays as it is.
+/// Moves everything from the log into the journal's file, as happens after a while. A damaged file stays as it is.
 fn checkpoint(played: &Played) {
     let journal = rusqlite::Connection::open(played.file(JOURNAL)).expect("a file");
     let _ = journal.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
 }
 
-/// Ports that nobody closed.
+/// Records the closings of ports that were open when the daemon was killed.
 fn close(recorder: &mut Recorder, closed: Vec<(Timestamp, Interface)>) {
     for (at, port) in closed {
         let reason = restart::CUT_OFF.to_owned();
@@ -434,7 +441,7 @@ fn close(recorder: &mut Recorder, closed: Vec<(Timestamp, Interface)>) {
 }
 
 #[test]
-fn what_was_published_stays_so_and_is_restored_after_any_damage() {
+fn published_events_keep_their_seqs_and_are_restored_after_any_damage() {
     let played = Played::new();
     let boards: BTreeSet<&String> = played.published.keys().map(|(board, _)| board).collect();
     assert!(
@@ -459,9 +466,9 @@ fn what_was_published_stays_so_and_is_restored_after_any_damage() {
     }
 }
 
-/// Where recordings do not give it all any more, what is lost is lost, and its numbers are not given again.
+/// If the recordings do not have all events any more, the seqs of lost events are not given again.
 #[test]
-fn numbers_of_events_that_are_lost_are_not_given_again() {
+fn seqs_of_lost_events_are_not_given_again() {
     let played = Played::new();
     let mut chance = Chance::new(530);
     let damages = damages();
@@ -469,8 +476,8 @@ fn numbers_of_events_that_are_lost_are_not_given_again() {
         let mut damaged = played.copied();
         let mut words = format!("number {nth}");
         for _ in 0..=chance.below(3) {
-            let (what, _, damage) = &damages[chance.below(damages.len())];
-            words = format!("{words}; {what}");
+            let (description, _, damage) = &damages[chance.below(damages.len())];
+            words = format!("{words}; {description}");
             damage(&damaged, &mut chance);
         }
         match chance.below(4) {
@@ -495,9 +502,9 @@ fn numbers_of_events_that_are_lost_are_not_given_again() {
     }
 }
 
-/// Nothing but the recordings shows that all else is an older copy.
+/// Only the recordings show that all other files are older copies.
 #[test]
-fn numbers_go_on_above_those_of_a_copy_and_the_next_start_plays_that_back() {
+fn seqs_continue_above_an_older_copy_and_the_next_start_replays_the_jump() {
     let mut played = Played::new();
     let names = [
         JOURNAL,
