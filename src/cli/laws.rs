@@ -9,7 +9,7 @@ use super::request::LawsRequest;
 use crate::Exit;
 use crate::outputs::shared::wrap::wrapped;
 
-/// The widest line, in characters.
+/// Width of the output, in columns.
 const WIDTH: usize = 100;
 
 /// Lists editions, modes and kinds of incidents, or explains one kind.

@@ -246,8 +246,8 @@ mod tests {
         for none in ["", "-", "0", "?", "unr.", "0000"] {
             assert_eq!(rating(none), Ok(None), "{none}");
         }
-        for error in ["GER", "23000", "4000", "-5", "2300?"] {
-            assert!(rating(error).is_err(), "{error}");
+        for invalid in ["GER", "23000", "4000", "-5", "2300?"] {
+            assert!(rating(invalid).is_err(), "{invalid}");
         }
         for (text, read) in [
             ("GM", Some("GM")),
@@ -324,8 +324,8 @@ mod tests {
         ] {
             assert_eq!(round(text), Ok(numbers), "{text}");
         }
-        for error in ["final", "0", "3.2.1.4", "-3", "1/8", "99999", "3.x"] {
-            assert!(round(error).is_err(), "{error}");
+        for invalid in ["final", "0", "3.2.1.4", "-3", "1/8", "99999", "3.x"] {
+            assert!(round(invalid).is_err(), "{invalid}");
         }
         for (text, numbers) in [
             ("7", vec![7]),

@@ -54,11 +54,11 @@ fn the_next_round_is_checked() {
         round: Some(3),
         ..Check::default()
     };
-    let line = found(third, "r.csv", PAIRINGS);
+    let lines = found(third, "r.csv", PAIRINGS);
     assert!(
-        line.iter()
+        lines.iter()
             .any(|line| line.starts_with("! the files have no round 3")),
-        "{line:?}"
+        "{lines:?}"
     );
 }
 
