@@ -510,7 +510,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn missing_command_of_the_build_differs_from_an_unknown_one() {
+    fn a_command_missing_in_this_build_is_explained() {
         let message = |command: &str| {
             let error = parse(["kiebitz", command, "--no-such-option"].map(OsString::from)).unwrap_err();
             error.to_string()

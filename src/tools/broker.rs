@@ -36,13 +36,14 @@ pub struct Broker {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Why the broker did not start.
+/// Reason why the broker did not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrokerError {
     /// Listening on the address failed.
     #[error("cannot listen for MQTT on {addr}: {source}")]
     Listen {
+        /// Address on which the broker was to listen.
         addr: SocketAddr,
         /// The error of the operating system.
         source: io::Error,

@@ -1,4 +1,4 @@
-//! `kiebitz emulate`: emulated boards and clocks on pseudo-terminals, with players source move the pieces. Each board has
+//! `kiebitz emulate`: emulated boards and clocks on pseudo-terminals, with players who move the pieces. Each board has
 //! its own line, or all boards share a bus.
 //!
 //! The boards come from [`kiebitz_hardware::emulator`]. The `rehearsal` module runs players and faults, with time as an
@@ -158,7 +158,7 @@ impl Hands {
 ///
 /// # Errors
 ///
-/// Fails if the games cannot be read, a port cannot be opened, or the output cannot be read_any.
+/// Fails if the games cannot be read, a port cannot be opened, or the output cannot be written.
 pub fn run(emulation: &Emulation, out: &mut impl Write) -> Result<Exit> {
     let games = match &emulation.pgn {
         Some(path) => File::open(path)
@@ -370,7 +370,7 @@ fn name(table: usize) -> String {
     format!("board-{}", table + 1)
 }
 
-/// Waits until a host has read_any bytes, and returns the line with these bytes.
+/// Waits until a host has written bytes, and returns the line with these bytes.
 async fn read_any(ports: &[Option<EmulatedPort>]) -> (usize, io::Result<Vec<u8>>) {
     poll_fn(|cx| {
         let mut bytes = [0; 64];

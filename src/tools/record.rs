@@ -28,6 +28,7 @@ pub struct Recording {
     pub port: PathBuf,
     /// The capture file, which must not exist yet.
     pub file: PathBuf,
+    /// Mode of the line.
     pub mode: PortMode,
     /// Duration of the recording. If `None`, it runs until it is interrupted.
     pub time: Option<Duration>,

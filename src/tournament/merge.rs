@@ -7,8 +7,8 @@ use super::people::People;
 use super::read::ParsedFile;
 use super::{FilePosition, Pairing, Player, Round, Tournament};
 
-/// Merges files into one event. Earlier files take precedence, later files add missing data, and contradictions are
-/// reported.
+/// Merges files into one event. Files take precedence by format and then by their order; later files add missing data,
+/// and contradictions are reported.
 ///
 /// If pairings of a player contradict each other, the first one counts: a pairing in a later file is left out, and one
 /// in the same file stays. A pairing at a table that is taken has no table.

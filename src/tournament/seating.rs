@@ -196,7 +196,7 @@ impl Seating {
         };
         commands.append(&mut self.result_commands());
         let mut withdrawn = self.withdrawn();
-        // A new pairing replaces withdrawn names anyway.
+        // If a board gets a new pairing, its old names need not be withdrawn.
         withdrawn.retain(|(board, _)| !commands.iter().any(|(other, _)| other == board));
         commands.append(&mut withdrawn);
         commands
@@ -326,7 +326,7 @@ impl Seating {
         {
             return Some(round);
         }
-        // An arbiter may begin a round ahead of the schedule, and the schedule does not take that back.
+        // If an arbiter has begun a round ahead of the schedule, that round stays.
         if let Some(planned) = rounds.number(now).filter(is_paired) {
             return self.round.filter(is_paired).max(Some(planned));
         }

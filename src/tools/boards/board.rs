@@ -18,7 +18,7 @@ pub(super) struct FoundBoard {
     dump: Option<Dump>,
     /// Time of the first dump.
     shown_at: Option<Timestamp>,
-    /// Derives placement and orientation; the orientation is known from a start position.
+    /// Derives placement and orientation. The orientation becomes known when the board shows a start position.
     watched: WatchedBoard,
 }
 

@@ -52,7 +52,7 @@ enum AfterPacket {
 
 /// Serves a client until its connection ends. Errors concern this client only.
 pub(super) async fn serve(stream: TcpStream, exchange: SharedExchange) {
-    // Send small packets at once. If the option cannot be set, packets are only later.
+    // Send small packets at once. If the option cannot be set, packets are merely delayed.
     let _ = stream.set_nodelay(true);
     let connection = match timeout(CLIENT_TIMEOUT, Connection::accept(stream, exchange)).await {
         Ok(Ok(Some(connection))) => connection,
@@ -115,7 +115,7 @@ impl Connection {
         match end {
             Ok(Some(reason)) => {
                 let goodbye = Packet::Disconnect(Disconnect::new(reason));
-                // Errors do not matter: the client may be removed already.
+                // Errors do not matter: the client may be gone already.
                 let _ = timeout(CLIENT_TIMEOUT, self.writer.send(goodbye)).await;
             }
             Ok(None) => {}
@@ -279,7 +279,7 @@ fn keep_alive_timeout(connect: &Connect) -> Duration {
     }
 }
 
-/// Splits a message into topic and message. Returns `None` if the topic is not valid.
+/// Validates the topic of a message and returns it as a string, with the message. Returns `None` if the topic is not valid.
 fn checked(mut publish: Publish) -> Option<(String, Publish)> {
     let topic = String::from_utf8(publish.topic.to_vec()).ok()?;
     let is_fine = !topic.is_empty() && valid_topic(&topic) && !topic.contains('\0');

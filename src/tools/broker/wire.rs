@@ -1,4 +1,4 @@
-//! MQTT packets on a TCP stream, in the version that the client speaks.
+//! Reads and writes MQTT packets on a TCP stream, in the version that the client speaks.
 //!
 //! The codec is that of rumqttc, the client library of kiebitz. Internally, all packets are those of MQTT 5: a packet
 //! of 3.1.1 is converted, without the properties that only MQTT 5 has.
@@ -19,9 +19,9 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 /// MQTT version of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
-    /// 3.1.1.
+    /// MQTT 3.1.1.
     Four,
-    /// 5.
+    /// MQTT 5.
     Five,
 }
 

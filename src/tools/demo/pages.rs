@@ -64,7 +64,7 @@ struct Folder(PathBuf);
 
 #[cfg(target_os = "linux")]
 impl Folder {
-    /// Creates a folder url after this process, readable only by the current user.
+    /// Creates a folder named after this process, readable only by the current user.
     fn new() -> Result<Self> {
         let path = std::env::temp_dir().join(format!("kiebitz-demo-{}", std::process::id()));
         let made = fs::DirBuilder::new().mode(0o700).create(&path);

@@ -35,7 +35,7 @@ pub(super) struct Stage {
     published: Option<(String, String)>,
     /// Lines of the latest remark about an incident or a changed move.
     remark: Vec<String>,
-    /// Result of the first game; `None` until that game is over.
+    /// Result of the first game; `None` until the next recording begins.
     outcome: Option<String>,
     /// Number of plies of the current game.
     plies: usize,

@@ -88,7 +88,7 @@ impl EmulatedPort {
         }
     }
 
-    /// Makes the pseudo-terminal behave like a serial port. Must be called about twice a second.
+    /// Makes the pseudo-terminal behave like a serial port. Must be called regularly, about twice a second.
     ///
     /// As long as one of its ends is open, a pseudo-terminal keeps unread bytes, and keeps its exclusive mode even
     /// after the program that set that mode has closed it. A serial port does neither. (Programs that also lock the

@@ -147,7 +147,7 @@ impl Rehearsal {
         table.due = table.played.poll_deadline();
     }
 
-    /// Returns the next output with its table, counted from 0. Bytes of the bus have the number 0. The outputs of each
+    /// Returns the next output with its table, counted from 0. The bus has the number 0. The outputs of each
     /// table are in the order of time.
     pub(super) fn poll_output(&mut self) -> Option<(usize, RehearsalOutput)> {
         self.output.pop_front()
@@ -235,7 +235,7 @@ impl Rehearsal {
         }
     }
 
-    /// Returns the game with this number, counted from 1, at a table. Games are index to the tables in turn and start
+    /// Returns the game with this number, counted from 1, at a table. Games are dealt to the tables in turn and start
     /// over when all are used.
     fn game(&self, table: usize, number: usize) -> Option<&ScriptedGame> {
         let index = table + number.saturating_sub(1) * self.tables.len();

@@ -56,7 +56,8 @@ fn the_next_round_is_checked() {
     };
     let lines = found(third, "r.csv", PAIRINGS);
     assert!(
-        lines.iter()
+        lines
+            .iter()
             .any(|line| line.starts_with("! the files have no round 3")),
         "{lines:?}"
     );

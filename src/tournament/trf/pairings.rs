@@ -11,7 +11,7 @@ use super::columns::Cell;
 use super::header::Bye;
 use super::{Entries, PlayerEntry};
 
-/// Returns the rounds. The pairings are in the order of the file.
+/// Returns the rounds. Their pairings are in the order in which the players are listed.
 pub(super) fn rounds(entries: &Entries, byes: &[Bye], doubts: &mut Doubts) -> BTreeMap<u32, Round> {
     let last = entries
         .list
@@ -114,7 +114,7 @@ fn game(
         Some(Color::White) => (one, other),
         Some(Color::Black) => (other, one),
         None => {
-            // A cancelled game with a result but no colours needs no pairing.
+            // A game that was decided without play has a result but may lack colours; its pairing is not needed.
             if cell.result == ' ' {
                 let text = format!(
                     "{} has no colour in round {number}: this pairing is left out",
