@@ -14,7 +14,6 @@ use crate::tournament::{self, Check, FideList, Finding, Severity, Totals, lost};
 /// Width of the output, in columns.
 const WIDTH: usize = 100;
 
-/// Checks the pairing files and prints the findings.
 pub(super) fn check(request: &EventCheckRequest, out: &mut impl Write) -> Result<Exit> {
     let (findings, totals) = match found(request) {
         Ok(found) => found,

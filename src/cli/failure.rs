@@ -21,7 +21,6 @@ pub(super) fn report(error: &Error) -> Exit {
     Exit::Failed
 }
 
-/// Prints a warning about a file.
 pub(super) fn warn(path: &Path, text: &dyn Display) {
     print(&format!("kiebitz: {}: {text}", path.display()));
 }

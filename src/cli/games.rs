@@ -12,7 +12,6 @@ use crate::Exit;
 use crate::kept::{KeptGames, Listed};
 use crate::system_time;
 
-/// Lists the selected games of the journal.
 pub(super) fn run(request: &GamesRequest, out: &mut impl Write) -> Result<Exit> {
     let Some(config) = replay::config_of_games(request.config.as_deref()) else {
         return Ok(Exit::Usage);

@@ -12,7 +12,6 @@ use crate::outputs::shared::wrap::wrapped;
 /// Width of the output, in columns.
 const WIDTH: usize = 100;
 
-/// Lists editions, modes and kinds of incidents, or explains one kind.
 pub(super) fn run(request: &LawsRequest, out: &mut impl Write) -> Result<Exit> {
     let LawsRequest {
         kind,

@@ -7,7 +7,6 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::shown::LogLines;
 
-/// Selection of log messages.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Logging {
     targets: Targets,
@@ -17,11 +16,8 @@ pub(crate) struct Logging {
 const VARIABLE: &str = "KIEBITZ_LOG";
 
 impl Logging {
-    /// Reads the selection from [`VARIABLE`], or derives it from the number of `-v` options.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the variable has an invalid value.
+    /// Reads the selection from [`VARIABLE`], or derives it from the number of `-v` options. Fails if the variable has
+    /// an invalid value.
     pub(super) fn new(verbose: u8) -> Result<Self> {
         if let Ok(text) = std::env::var(VARIABLE)
             && !text.is_empty()
@@ -44,7 +40,6 @@ impl Logging {
         })
     }
 
-    /// Starts logging to stderr.
     pub(super) fn start(&self) {
         let layer = tracing_subscriber::fmt::layer()
             .with_writer(LogLines::default)

@@ -10,11 +10,7 @@ use clap_mangen::Man;
 
 use super::command;
 
-/// Writes `man/*.1` and `completions/*` into a directory.
-///
-/// # Errors
-///
-/// Fails if a file cannot be written.
+/// Writes `man/*.1` and `completions/*` into a directory. Fails if a file cannot be written.
 pub(super) fn write(directory: &Path) -> Result<()> {
     write_pages(&directory.join("man"))
         .and_then(|()| write_completions(&directory.join("completions")))

@@ -40,11 +40,8 @@ use crate::tools::emulate::{Boards, Emulation, Wiring};
 #[cfg(target_os = "linux")]
 use crate::tools::{boards, record::Recording};
 
-/// Parses and checks the arguments.
-///
-/// # Errors
-///
-/// Fails if the arguments are invalid. A request for help is also an error, with the help as its text.
+/// Parses and checks the arguments. Fails if the arguments are invalid. A request for help is also an error, with the
+/// help as its text.
 pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocation, clap::Error> {
     let arguments = Arguments::try_parse_from(args).map_err(explain_missing_command)?;
     match arguments.command {

@@ -12,20 +12,16 @@ use crate::outputs::pgn::pgn;
 use crate::outputs::sheet::{AtEnd, Detail, Sheet};
 use crate::replay::Replay;
 
-/// Kind of output of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReplayOutput {
     /// All events, one JSON object per line.
     Events,
     /// The score sheet, with the evidence for every move.
     Explanation,
-    /// The games as PGN.
     Pgn,
-    /// The score sheet.
     Sheet,
 }
 
-/// Prints captures one after another.
 #[derive(Debug)]
 pub(super) struct Printer<'w, W> {
     out: &'w mut W,
@@ -53,7 +49,6 @@ impl<'w, W: Write> Printer<'w, W> {
         }
     }
 
-    /// Begins the next capture.
     pub(super) fn begin(&mut self, path: &Path) -> Result<()> {
         if let ReplayOutput::Sheet | ReplayOutput::Explanation = self.output {
             let detail = if self.output == ReplayOutput::Sheet {

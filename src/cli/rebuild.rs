@@ -165,7 +165,6 @@ fn print_summary(rebuilt: &Rebuilt, dry_run: bool, out: &mut impl Write) -> Resu
     Ok(())
 }
 
-/// Describes the result for a board.
 fn describe(about: &RebuiltBoard, dry_run: bool) -> String {
     let filled = match about.filled {
         0 => "nothing".to_owned(),

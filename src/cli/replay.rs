@@ -73,7 +73,6 @@ struct ReplayRules<'c> {
     seen: RefCell<BTreeSet<String>>,
 }
 
-/// Returns names and regulations of the boards.
 fn names(rules: &RulesFrom) -> Result<Names, ConfigError> {
     Ok(Names::RecordedAs(config(rules)?.roster()))
 }
@@ -156,7 +155,6 @@ impl ReplayRules<'_> {
     }
 }
 
-/// Opens all recordings of the daemon in a folder.
 fn recordings(folder: &Path) -> Result<Recordings> {
     let from = Timestamp::from_micros(0);
     let recordings = Recordings::after(folder, from, &system_time::local_zone());
@@ -262,7 +260,6 @@ fn exit_after(done: Result<()>, exit: Exit) -> Result<Exit> {
     }
 }
 
-/// A capture that is being replayed.
 struct Running<'c> {
     capture: &'c CaptureRequest,
     rules: &'c ReplayRules<'c>,

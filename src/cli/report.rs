@@ -20,7 +20,6 @@ use crate::outputs::shared::notation::Letters;
 use crate::replay::{Replay, read_commands};
 use crate::system_time;
 
-/// Writes the report of a file or of a game in the journal.
 pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit> {
     let is_file = request.subject.exists();
     // A game is in the journal of the usual configuration. For a file that configuration is not read, as in a replay.
@@ -144,7 +143,6 @@ fn collect_events(
     None
 }
 
-/// Creates the report of a game in the journal.
 fn report_of_game(game: &Path, config: &Config) -> Result<Report> {
     let name = game.to_string_lossy();
     let kept = KeptGames::open(config).with_context(|| format!("there is no file {name}"))?;

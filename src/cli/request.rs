@@ -21,7 +21,6 @@ use crate::tools::emulate::Emulation;
 #[cfg(target_os = "linux")]
 use crate::tools::{boards, record::Recording};
 
-/// A command with its options.
 #[derive(Debug)]
 pub(super) enum Invocation {
     Backup(BackupRequest),
@@ -58,7 +57,6 @@ pub(super) enum Invocation {
     User(UserRequest),
 }
 
-/// Copy the journal.
 #[derive(Debug)]
 pub(super) struct BackupRequest {
     pub(super) file: PathBuf,
@@ -68,7 +66,6 @@ pub(super) struct BackupRequest {
     pub(super) config: Option<PathBuf>,
 }
 
-/// Check pairing files.
 #[derive(Debug)]
 pub(super) struct EventCheckRequest {
     pub(super) files: Vec<PathBuf>,
@@ -80,7 +77,6 @@ pub(super) struct EventCheckRequest {
     pub(super) json: bool,
 }
 
-/// Restore missing events of the journal.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
 pub(super) struct RebuildRequest {
@@ -90,7 +86,6 @@ pub(super) struct RebuildRequest {
     pub(super) config: Option<PathBuf>,
 }
 
-/// Write a first configuration.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
 pub(super) struct SetupRequest {
@@ -100,16 +95,13 @@ pub(super) struct SetupRequest {
     pub(super) ports: Vec<PathBuf>,
 }
 
-/// Explain the Laws.
 #[derive(Debug)]
 pub(super) struct LawsRequest {
-    /// Kind of incident to explain. If `None`, editions, modes and kinds are listed.
     pub(super) kind: Option<IncidentKind>,
     pub(super) regulations: Regulations,
     pub(super) language: Language,
 }
 
-/// Selection of games or events by time and boards.
 #[derive(Debug)]
 pub(super) struct Selection {
     pub(super) period: Period,
@@ -123,7 +115,6 @@ impl Selection {
     }
 }
 
-/// Write events of the journal.
 #[derive(Debug)]
 pub(super) struct ExportRequest {
     pub(super) events: Exported,
@@ -132,7 +123,6 @@ pub(super) struct ExportRequest {
     pub(super) config: Option<PathBuf>,
 }
 
-/// Selection of events to write.
 #[derive(Debug)]
 pub(super) enum Exported {
     /// Events of the games with these ids.
@@ -141,7 +131,6 @@ pub(super) enum Exported {
     Selection(Selection),
 }
 
-/// List games of the journal.
 #[derive(Debug)]
 pub(super) struct GamesRequest {
     pub(super) selection: Selection,
@@ -155,7 +144,6 @@ pub(super) struct GamesRequest {
     pub(super) config: Option<PathBuf>,
 }
 
-/// Format of the list of games.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GamesForm {
     Ids,
@@ -163,7 +151,6 @@ pub(super) enum GamesForm {
     Lines,
 }
 
-/// Write games of the journal as PGN.
 #[derive(Debug)]
 pub(super) struct PgnRequest {
     pub(super) games: Vec<String>,
@@ -172,7 +159,6 @@ pub(super) struct PgnRequest {
     pub(super) config: Option<PathBuf>,
 }
 
-/// Replay captures.
 #[derive(Debug)]
 pub(super) struct ReplayRequest {
     pub(super) captures: Vec<CaptureRequest>,
@@ -186,7 +172,6 @@ pub(super) struct ReplayRequest {
     pub(super) logging: Logging,
 }
 
-/// Write a report of a file or of a game in the journal.
 #[derive(Debug)]
 pub(super) struct ReportRequest {
     /// Path of a file, or id of a game.
@@ -205,7 +190,6 @@ pub(super) struct ReportRequest {
     pub(super) commands: Option<PathBuf>,
 }
 
-/// Format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Html,
@@ -213,10 +197,8 @@ pub(super) enum Form {
     Text,
 }
 
-/// Source of the rules for a capture.
 #[derive(Debug)]
 pub(super) enum RulesFrom {
-    /// Configuration file.
     Config(PathBuf),
     /// Regulations from the arguments, for all boards.
     Arguments(Regulations),

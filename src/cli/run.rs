@@ -8,7 +8,6 @@ use super::failure;
 use crate::Exit;
 use crate::config::{Config, USUAL_FILE};
 
-/// Runs the daemon until it is asked to stop.
 pub(super) fn run(file: Option<&Path>) -> Result<Exit> {
     let Some(config) = begin(file) else {
         return Ok(Exit::Usage);
@@ -19,7 +18,6 @@ pub(super) fn run(file: Option<&Path>) -> Result<Exit> {
     run_to_end(crate::daemon::run(config, file.map(Path::to_owned)))
 }
 
-/// Runs the hub until it is asked to stop.
 pub(super) fn hub(file: Option<&Path>) -> Result<Exit> {
     match begin(file) {
         Some(config) => run_to_end(crate::hub::run(config)),

@@ -12,7 +12,6 @@ use crate::Exit;
 use crate::config::{Config, USUAL_FILE};
 use crate::tools::boards::{self, ConfigDraft};
 
-/// Writes a first configuration and prints the next steps.
 pub(super) fn run(request: &SetupRequest, out: &mut impl Write) -> Result<Exit> {
     let file = match &request.output {
         Some(path) if path.as_os_str() == "-" => None,

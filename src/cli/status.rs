@@ -10,7 +10,6 @@ use serde::Deserialize;
 use crate::Exit;
 use crate::config::Config;
 
-/// Options of `kiebitz status`.
 #[derive(Debug)]
 pub(super) struct StatusRequest {
     pub(super) config: Option<std::path::PathBuf>,
@@ -65,7 +64,6 @@ struct StatusTimes {
     running: Option<String>,
 }
 
-/// Parsing of times in JSON.
 mod jiff_time {
     use serde::{Deserialize, Deserializer};
 

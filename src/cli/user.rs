@@ -8,7 +8,6 @@ use rustix::termios::{LocalModes, OptionalActions};
 use crate::Exit;
 use crate::outputs::desk::{Role, user_line};
 
-/// A user of the desk.
 #[derive(Debug)]
 pub(super) struct UserRequest {
     pub(super) name: String,

@@ -23,7 +23,6 @@ use crate::outputs::status::HttpTable;
 use crate::outputs::{alarm, webhook};
 use crate::settings::{Absolute, Delay, Name, NoUsbId, SpannedError, TextValue, UniqueLines, UsbId};
 
-/// The whole file.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct Document {
@@ -113,7 +112,6 @@ impl FromStr for AnyPort {
     }
 }
 
-/// Log levels by module.
 struct Log(Targets);
 
 impl FromStr for Log {

@@ -130,7 +130,6 @@ pub(super) fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
     text.parse().map(Some).map_err(D::Error::custom)
 }
 
-/// Deserialises a name on one line.
 fn one_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
     if text.trim().is_empty() || text.contains(char::is_control) {
@@ -144,7 +143,6 @@ pub(super) fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
     deserializer.deserialize_seq(PlanVisitor).map(Some)
 }
 
-/// Visits the list of the rounds' beginnings.
 struct PlanVisitor;
 
 impl<'de> Visitor<'de> for PlanVisitor {

@@ -13,9 +13,7 @@ pub(super) struct Environment {
     pub(super) systemd: Option<OsString>,
     /// Whether the process runs as an ordinary user with a state directory of their own. Root uses that of the system.
     pub(super) is_ordinary_user: bool,
-    /// `$XDG_STATE_HOME`.
     pub(super) state_home: Option<OsString>,
-    /// `$HOME`.
     pub(super) home: Option<OsString>,
 }
 

@@ -77,7 +77,6 @@ pub(crate) fn required_path<'de, D: Deserializer<'de>>(deserializer: D) -> Resul
     TextValue::<Absolute>::deserialize(deserializer).map(|path| path.0.0)
 }
 
-/// Deserialises a list of absolute paths.
 pub(crate) fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
     let paths = Vec::<TextValue<Absolute>>::deserialize(deserializer)?;
     Ok(paths.into_iter().map(|path| path.0.0).collect())
@@ -92,7 +91,6 @@ pub(crate) fn without_login(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Parses the address of a web server.
 pub(crate) fn url_of(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok();
     url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())

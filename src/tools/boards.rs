@@ -70,11 +70,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<Exit> {
 }
 
 /// Drafts a configuration from the boards on these ports, or on all ports if the list is empty. Returns `Err` if Ctrl-C
-/// interrupts the inspection.
-///
-/// # Errors
-///
-/// Fails if the runtime cannot be started.
+/// interrupts the inspection. Fails if the runtime cannot be started.
 pub(crate) fn draft(ports: Vec<PathBuf>) -> Result<Result<ConfigDraft, Exit>> {
     let options = Options {
         config: None,
@@ -96,7 +92,6 @@ pub(crate) fn draft(ports: Vec<PathBuf>) -> Result<Result<ConfigDraft, Exit>> {
     })
 }
 
-/// Inspects ports.
 #[derive(Debug)]
 struct Inspector<'o> {
     options: &'o Options,
@@ -253,7 +248,6 @@ fn without_device(listing: &Listing) -> Vec<PortReport> {
         .collect()
 }
 
-/// The followed ports, each with its task.
 #[derive(Default)]
 struct FollowedPorts {
     tasks: JoinSet<()>,

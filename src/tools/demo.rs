@@ -52,11 +52,9 @@ pub enum Venue {
     Paper,
 }
 
-/// A recording with its presentation.
 #[derive(Debug, Clone, Copy)]
 struct Act {
     capture: &'static [u8],
-    /// Stream name of its events.
     stream: &'static str,
     /// Invented names of White and Black.
     players: (&'static str, &'static str),

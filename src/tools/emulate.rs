@@ -180,7 +180,6 @@ pub fn run(emulation: &Emulation, out: &mut impl Write) -> Result<Exit> {
         })
 }
 
-/// Emulated boards and their ports, in real time.
 struct Room<'o, W> {
     time: LiveTime,
     zone: TimeZone,
@@ -192,7 +191,6 @@ struct Room<'o, W> {
     out: &'o mut W,
 }
 
-/// Reason why the event loop wakes up.
 enum Wake {
     End(Exit),
     Typed(Option<String>),

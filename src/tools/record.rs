@@ -91,7 +91,6 @@ impl Recording {
     }
 }
 
-/// A recording in progress: the port, its boards and the capture file.
 #[derive(Debug)]
 struct PortRecorder {
     candidate: Candidate,
@@ -226,7 +225,6 @@ impl PortRecorder {
         format!("{bytes} in both directions, {changes} changes on the squares")
     }
 
-    /// Completes the capture file.
     fn end(mut self) -> Result<()> {
         if self.open.is_some() {
             self.closed("the recording was ended")?;
@@ -241,7 +239,6 @@ impl PortRecorder {
     }
 }
 
-/// Counts of the traffic so far.
 #[derive(Debug, Default)]
 struct TrafficTally {
     bytes: u64,

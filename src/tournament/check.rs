@@ -123,7 +123,6 @@ impl Check<'_> {
         found
     }
 
-    /// Returns the rounds to check.
     fn rounds<'e>(&self, event: &'e Tournament) -> Vec<(u32, &'e Round)> {
         let all = || event.rounds.iter().map(|(number, round)| (*number, round));
         if let Some(wanted) = self.round {
@@ -271,7 +270,6 @@ fn compare(player: &Player, entry: &FideEntry) -> Vec<Finding> {
     found
 }
 
-/// Describes an entry of the list for a sentence.
 fn describe(entry: &FideEntry) -> String {
     let mut words = vec![format!("{}, id {}", entry.name, entry.id)];
     words.extend(entry.federation.clone());
@@ -313,7 +311,6 @@ fn round(number: u32, round: &Round) -> Vec<Finding> {
     found
 }
 
-/// Checks whether the time control of a round can be parsed.
 fn time_control(number: u32, control: Option<&str>, round: &Round) -> Option<Finding> {
     let control = control?;
     if TimeControl::from_pgn(control).is_ok() {
@@ -403,7 +400,6 @@ pub(crate) fn lost(findings: &[Finding]) -> usize {
     lost.count()
 }
 
-/// Returns the findings as one JSON object.
 pub(crate) fn report(findings: &[Finding], totals: Totals) -> Value {
     let listed: Vec<Value> = findings
         .iter()

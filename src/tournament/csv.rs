@@ -30,7 +30,6 @@ pub(super) fn is_divided(line: &str) -> bool {
     line.contains(char::from(divider(line)))
 }
 
-/// Content of the lines of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Pairings,
@@ -56,12 +55,10 @@ impl Kind {
     }
 }
 
-/// The parsed header.
 #[derive(Debug)]
 struct CsvHeader {
     kind: Kind,
     columns: BTreeMap<Column, usize>,
-    /// Number of fields of the header.
     fields: usize,
 }
 
@@ -153,7 +150,6 @@ fn parse_header(
     Err(FileError::Columns { found }.at(file, number, 1))
 }
 
-/// Contents of the lines read so far.
 #[derive(Debug, Default)]
 struct Rows {
     name: Option<String>,

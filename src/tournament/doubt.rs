@@ -169,7 +169,6 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// Adds the position to the error.
     pub(super) fn at(self, file: &str, line: usize, column: usize) -> ReadError {
         let place = FilePosition {
             file: file.to_owned(),

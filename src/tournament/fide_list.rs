@@ -150,7 +150,6 @@ impl FideList {
     }
 }
 
-/// Ids and names to look for.
 struct WantedPlayers {
     ids: BTreeSet<u32>,
     names: BTreeSet<String>,
@@ -171,7 +170,6 @@ impl WantedPlayers {
 /// Begin and end of a column, in bytes.
 type ColumnSpan = (usize, usize);
 
-/// Positions of the columns.
 #[derive(Debug, PartialEq, Eq)]
 struct ListColumns {
     id: ColumnSpan,
@@ -292,7 +290,6 @@ mod tests {
     use super::super::Player;
     use super::*;
 
-    /// Formats a line of the list.
     pub(crate) fn line(id: &str, name: &str, fed: &str, title: &str, rating: &str) -> String {
         format!(
             "{id:<15}{name:<61}{fed:<4}{:<4}{title:<5}{:<24}{rating:<39}1990  \r\n",

@@ -10,7 +10,6 @@ use std::time::SystemTime;
 
 use thiserror::Error;
 
-/// The pairing files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PairingFiles {
     configured: Vec<PathBuf>,
@@ -30,7 +29,6 @@ pub(crate) struct FileName(String);
 )]
 pub(crate) struct NoFileName;
 
-/// An uploaded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Dropped {
     pub(crate) name: FileName,
@@ -47,7 +45,6 @@ const ENDINGS: [&str; 6] = ["csv", "tsv", "pgn", "trf", "trfx", "txt"];
 const DRAFT: &str = ".new";
 
 impl PairingFiles {
-    /// Creates the sources from the configured files and the folder of uploaded files.
     pub(crate) fn new(configured: Vec<PathBuf>, folder: Option<PathBuf>) -> Self {
         Self { configured, folder }
     }
@@ -57,7 +54,6 @@ impl PairingFiles {
         self.configured.is_empty() && self.folder.is_none()
     }
 
-    /// Returns the configured files.
     pub(crate) fn configured(&self) -> &[PathBuf] {
         &self.configured
     }
@@ -77,11 +73,8 @@ impl PairingFiles {
         dropped.chain(self.configured.iter().cloned()).collect()
     }
 
-    /// Lists the uploaded files, the newest first.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the folder cannot be read. A missing folder counts as empty.
+    /// Lists the uploaded files, the newest first. Fails if the folder cannot be read. A missing folder counts as
+    /// empty.
     pub(crate) fn dropped(&self) -> io::Result<Vec<Dropped>> {
         let Some(folder) = &self.folder else {
             return Ok(Vec::new());
@@ -112,11 +105,7 @@ impl PairingFiles {
         Ok(files)
     }
 
-    /// Returns the content of an uploaded file; `None` if it does not exist.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be read.
+    /// Returns the content of an uploaded file; `None` if it does not exist. Fails if the file cannot be read.
     pub(crate) fn content(&self, name: &FileName) -> io::Result<Option<Vec<u8>>> {
         match fs::read(self.folder()?.join(&name.0)) {
             Ok(bytes) => Ok(Some(bytes)),
@@ -126,9 +115,6 @@ impl PairingFiles {
     }
 
     /// Stores an uploaded file and replaces one with the same name. The replacement is atomic, even in a power failure.
-    ///
-    /// # Errors
-    ///
     /// Fails if the file cannot be written, or if there are too many files.
     pub(crate) fn keep(&self, name: &FileName, bytes: &[u8]) -> io::Result<()> {
         let folder = self.folder()?;
@@ -155,11 +141,7 @@ impl PairingFiles {
         sync_folder(folder)
     }
 
-    /// Removes an uploaded file. Returns `false` if it did not exist.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the file cannot be removed.
+    /// Removes an uploaded file. Returns `false` if it did not exist. Fails if the file cannot be removed.
     pub(crate) fn remove(&self, name: &FileName) -> io::Result<bool> {
         let folder = self.folder()?;
         match fs::remove_file(folder.join(&name.0)) {

@@ -34,8 +34,8 @@ enum TableNumbering {
 
 /// Groups the games of a file into rounds.
 ///
-/// If no game has a round number, all games belong to the round `assumed`. If only some games lack it, those
-/// games are left out.
+/// If no game has a round number, all games belong to the round `assumed`. If only some games lack it, those games are
+/// left out.
 ///
 /// Tables are numbered by the first of these sources whose numbers differ for all games of a round: the board number
 /// (the tag Board), or else the second number of the round ("3.7"); the second number alone; match and board in the

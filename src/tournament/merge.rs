@@ -62,7 +62,6 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
     (tournament, doubts)
 }
 
-/// A round under construction.
 #[derive(Debug)]
 struct Merged {
     number: u32,
@@ -74,7 +73,6 @@ struct Merged {
     tables: BTreeMap<u32, usize>,
 }
 
-/// The persons of a pairing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Pair {
     white: Option<usize>,

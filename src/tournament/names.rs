@@ -3,8 +3,8 @@
 /// Returns the comparison key of a name, which is equal for all its usual spellings.
 ///
 /// Case, accents, punctuation, titles and the order of the parts do not matter: "GM Müller-Lüdenscheid, José" equals
-/// "Jose Mueller Ludenscheid". Umlauts and similar letters that are written out are reduced to the base letter: "ae" becomes
-/// "a".
+/// "Jose Mueller Ludenscheid". Umlauts and similar letters that are written out are reduced to the base letter: "ae"
+/// becomes "a".
 #[must_use]
 pub(super) fn key(name: &str) -> String {
     let mut words = words(name);
@@ -54,7 +54,6 @@ pub(super) fn without_title(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Splits a name into normalised words.
 fn words(name: &str) -> Vec<String> {
     let folded = folded(name);
     let words = folded.split(|c: char| !c.is_alphanumeric());

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::doubt::{Doubt, DoubtKind, Severity};
 use super::{FilePosition, Player, names};
 
-/// Players of all files.
 #[derive(Debug, Default)]
 pub(super) struct People {
     list: Vec<Player>,

@@ -41,11 +41,7 @@ pub fn read_bytes(name: &str, bytes: &[u8]) -> Result<(Tournament, Vec<Doubt>), 
     Ok(merge::merge(vec![file]))
 }
 
-/// Reads a file that is about to be stored under `name`, followed by the existing files.
-///
-/// # Errors
-///
-/// Fails like [`read`].
+/// Reads a file that is about to be stored under `name`, followed by the existing files. Fails like [`read`].
 pub(crate) fn read_with(
     name: &str,
     bytes: &[u8],
@@ -58,7 +54,6 @@ pub(crate) fn read_with(
     Ok(merge::merge(files))
 }
 
-/// Content of one file.
 #[derive(Debug)]
 pub(super) struct ParsedFile {
     pub(super) format: Format,

@@ -23,7 +23,6 @@ pub struct Seating {
     tournament: Arc<Tournament>,
     /// Whether the pairing files have been read.
     is_paired: bool,
-    /// Boards by name.
     seats: BTreeMap<String, SeatedBoard>,
     /// Round whose pairings the boards get.
     round: Option<u32>,
@@ -46,7 +45,6 @@ pub struct View {
     pub has_time_control: bool,
 }
 
-/// A board and the games on it.
 #[derive(Debug, Default)]
 struct SeatedBoard {
     /// Table from the name of the board or the configuration.
@@ -406,12 +404,10 @@ impl SeatedBoard {
         None
     }
 
-    /// Returns the id of the last game; `None` if there was none.
     fn last_game(&self) -> Option<&str> {
         self.games.last().map(PairedGame::game)
     }
 
-    /// Returns the game in play.
     fn playing(&self) -> Option<&PairedGame> {
         self.games.last().filter(|game| game.ended().is_none())
     }

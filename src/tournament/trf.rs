@@ -51,7 +51,6 @@ pub(super) fn read(text: &str, doubts: &mut Doubts) -> Result<Tournament, ReadEr
     Ok(tournament)
 }
 
-/// The players of a report.
 #[derive(Debug, Default)]
 struct Entries {
     list: Vec<PlayerEntry>,

@@ -11,7 +11,6 @@ use tokio::sync::mpsc;
 use super::files::PairingFiles;
 use super::{Doubt, ReadError, Tournament, read};
 
-/// Result of reading the files.
 pub(crate) type ReadOutcome = Result<(Tournament, Vec<Doubt>), ReadError>;
 
 /// A file with the time of its last change and its size; `None` if the file does not exist.
@@ -22,11 +21,8 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Limit of doubts that are logged; `kiebitz event check` shows all.
 const MAX_LOGGED: usize = 5;
 
-/// Starts the thread that reads the files. Returns `None` if there are no sources of pairings.
-///
-/// # Errors
-///
-/// Fails if the thread cannot be started.
+/// Starts the thread that reads the files. Returns `None` if there are no sources of pairings. Fails if the thread
+/// cannot be started.
 pub(crate) fn start(files: PairingFiles) -> io::Result<Option<mpsc::Receiver<ReadOutcome>>> {
     if files.are_none() {
         return Ok(None);

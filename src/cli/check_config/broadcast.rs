@@ -7,7 +7,6 @@ use crate::config::{
 };
 use crate::outputs::mqtt::MqttConfig;
 
-/// Returns a line for each configured target.
 pub(super) fn lines(config: &Config) -> Vec<(&'static str, String)> {
     let usual = config
         .mqtt

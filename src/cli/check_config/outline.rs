@@ -14,7 +14,6 @@ use crate::outputs::mqtt::MqttConfig;
 /// Mark of settings that have their default values.
 const DEFAULT: &str = " (default)";
 
-/// Returns the lines, each with a label and a text.
 pub(super) fn of(config: &Config) -> Vec<(&'static str, String)> {
     let broadcast = broadcast::lines(config);
     let mut lines = vec![

@@ -22,25 +22,21 @@ pub(super) struct FoundBoard {
     watched: WatchedBoard,
 }
 
-/// State of the clock at a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FoundClock {
     /// The board has not reported on its clock yet.
     Unknown,
     /// The board reports that no clock is connected.
     Absent,
-    /// The clock shows these times.
     Shows(ClockTimes),
 }
 
-/// A change of a board or its clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BoardChange {
     /// The board answers for the first time, or again.
     Came,
     /// The board no longer answers, with the reason.
     Left(String),
-    /// The content of a square changed.
     Square(Square, Option<Piece>),
     /// More squares changed at once than one move can change.
     Position,
@@ -62,7 +58,6 @@ impl FoundBoard {
         }
     }
 
-    /// Returns the time of the first dump.
     pub(super) fn shown_at(&self) -> Option<Timestamp> {
         self.shown_at
     }

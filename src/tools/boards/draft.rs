@@ -11,7 +11,6 @@ use crate::config::Serial;
 /// A drafted configuration and a summary of its contents.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ConfigDraft {
-    /// Text of the configuration file.
     pub(crate) text: String,
     /// Number of named boards in the configuration.
     pub(crate) boards: usize,

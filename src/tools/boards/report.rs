@@ -38,7 +38,6 @@ pub(super) struct PortReport {
     pub(super) troubles: Vec<TroubleReport>,
 }
 
-/// The USB device of a port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct UsbReport {
     /// Vendor and product id as `lsusb` writes them.
@@ -49,7 +48,6 @@ pub(super) struct UsbReport {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct BoardReport {
-    /// Configured name.
     pub(super) name: Option<String>,
     /// Serial number of five digits.
     pub(super) serial: Option<String>,
@@ -61,7 +59,6 @@ pub(super) struct BoardReport {
     pub(super) trademark: Option<String>,
     /// Placement field of a FEN.
     pub(super) placement: Option<String>,
-    /// Whether the placement is the start position.
     pub(super) start_position: Option<bool>,
     /// Side of the board on which White sits.
     pub(super) orientation: Option<Orientation>,
@@ -91,7 +88,6 @@ pub(super) struct ClockReading {
     pub(super) battery_low: bool,
 }
 
-/// State of a board's own battery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct BatteryReport {
     pub(super) percent: Option<u8>,
@@ -160,7 +156,6 @@ impl PortReport {
         self
     }
 
-    /// Adds the result of the inspection.
     pub(super) fn found(mut self, inspection: &Inspection, config: &Config) -> Self {
         self.mode = inspection.mode();
         let path = self.configured.clone().unwrap_or_else(|| self.port.clone());

@@ -15,7 +15,6 @@ use crate::config::Config;
 use crate::port::{Port, PortOrder};
 use crate::system_time::LiveTime;
 
-/// State of a port after a change.
 #[derive(Debug)]
 pub(super) struct PortUpdate {
     pub(super) report: PortReport,
@@ -23,7 +22,6 @@ pub(super) struct PortUpdate {
     pub(super) line: String,
 }
 
-/// Task that inspects one port.
 #[derive(Debug)]
 pub(super) struct PortTask {
     pub(super) candidate: Candidate,
@@ -37,7 +35,6 @@ pub(super) struct PortTask {
 /// Error: the receiver of updates is gone.
 struct UpdatesClosed;
 
-/// Effect of an input.
 enum StepOutcome {
     Nothing,
     /// The inspection has settled and its report is sent.
@@ -46,7 +43,6 @@ enum StepOutcome {
     Lost(Box<PortReport>),
 }
 
-/// An open port and its inspection.
 struct OpenPort {
     inspection: Inspection,
     /// Whether the result of the inspection was reported.

@@ -35,7 +35,6 @@ pub(super) fn block(report: &PortReport) -> Vec<String> {
     lines
 }
 
-/// Message if no port was found.
 pub(super) const NO_PORT: &str = "\
 No board found. Searched for USB boards, USB serial converters with FTDI's ids,
 bound Bluetooth links (/dev/rfcomm*), and configured ports.

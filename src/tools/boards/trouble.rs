@@ -12,9 +12,7 @@ vocabulary! {
         Busy = "busy",
         /// The user has no permission to open the port.
         Denied = "denied",
-        /// The device does not exist.
         Missing = "missing",
-        /// The device is not a serial port.
         NotSerial = "not_serial",
         /// The ports cannot be listed.
         Unlisted = "unlisted",
@@ -30,9 +28,7 @@ vocabulary! {
         Mute = "mute",
         /// The board does not distinguish its pieces.
         OccupancyOnly = "occupancy_only",
-        /// The clock's battery is low.
         ClockBatteryLow = "clock_battery_low",
-        /// The board's battery is low.
         BatteryLow = "battery_low",
     }
 }
@@ -130,7 +126,6 @@ impl TroubleReport {
         )
     }
 
-    /// No board on a bus answers.
     pub(super) fn silent_bus(reason: &str) -> Self {
         Self::new(
             TroubleKind::NoAnswer,
@@ -140,7 +135,6 @@ impl TroubleReport {
         )
     }
 
-    /// The device was unplugged during the inspection.
     pub(super) fn gone(reason: &str) -> Self {
         Self::new(TroubleKind::Gone, reason, "Push the cable in at both ends.")
     }
@@ -165,7 +159,6 @@ impl TroubleReport {
         )
     }
 
-    /// The clock's battery is low.
     pub(super) fn clock_battery() -> Self {
         Self::new(
             TroubleKind::ClockBatteryLow,
@@ -174,7 +167,6 @@ impl TroubleReport {
         )
     }
 
-    /// The board's battery is low.
     pub(super) fn board_battery() -> Self {
         Self::new(
             TroubleKind::BatteryLow,

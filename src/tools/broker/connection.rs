@@ -15,7 +15,6 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::exchange::{Attached, Exchange, Outgoing};
 use super::wire::{self, MAX_PACKET_BYTES, PacketReader, PacketWriter, WireError};
 
-/// The exchange, shared by all connections.
 pub(super) type SharedExchange = Arc<Mutex<Exchange>>;
 
 /// Timeout for a client to send CONNECT, and to read a packet that the broker sends.
@@ -25,7 +24,6 @@ const NO_KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(365 * 86_400);
 /// Limit of unacknowledged messages for a client that does not set a lower one.
 const WINDOW: u16 = 64;
 
-/// An accepted client.
 struct Connection {
     exchange: SharedExchange,
     client: Attached,
@@ -41,7 +39,6 @@ struct Connection {
     last_id: u16,
 }
 
-/// Effect of a packet on the connection.
 enum AfterPacket {
     Go,
     /// The broker closes the connection with this reason.
@@ -279,7 +276,8 @@ fn keep_alive_timeout(connect: &Connect) -> Duration {
     }
 }
 
-/// Validates the topic of a message and returns it as a string, with the message. Returns `None` if the topic is not valid.
+/// Validates the topic of a message and returns it as a string, with the message. Returns `None` if the topic is not
+/// valid.
 fn checked(mut publish: Publish) -> Option<(String, Publish)> {
     let topic = String::from_utf8(publish.topic.to_vec()).ok()?;
     let is_fine = !topic.is_empty() && valid_topic(&topic) && !topic.contains('\0');

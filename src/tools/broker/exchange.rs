@@ -25,7 +25,6 @@ struct Client {
     subscriptions: Vec<Filter>,
 }
 
-/// An item in the send queue of a client.
 #[derive(Debug)]
 pub(super) enum Outgoing {
     Publish(Box<Publish>),

@@ -15,7 +15,6 @@ fn broker() -> Broker {
     Broker::start(([127, 0, 0, 1], 0).into()).unwrap()
 }
 
-/// A client that speaks MQTT 5.
 struct Client {
     stream: TcpStream,
     buffer: BytesMut,

@@ -16,7 +16,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
-/// MQTT version of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
     /// MQTT 3.1.1.
@@ -25,7 +24,6 @@ pub(super) enum Version {
     Five,
 }
 
-/// Reason to stop serving a client.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WireError {
     #[error(transparent)]
@@ -42,17 +40,14 @@ pub(super) enum WireError {
 
 /// Largest packet that a client may send, in bytes. kiebitz sends at most 1 MiB.
 pub(super) const MAX_PACKET_BYTES: u32 = 4 << 20;
-/// First byte of DISCONNECT.
 const DISCONNECT: u8 = 0xE0;
 
-/// Reads packets from a client.
 #[derive(Debug)]
 pub(super) struct PacketReader {
     stream: OwnedReadHalf,
     decoder: Decoder,
 }
 
-/// Writes packets to a client.
 #[derive(Debug)]
 pub(super) struct PacketWriter {
     stream: OwnedWriteHalf,

@@ -6,7 +6,6 @@ use anyhow::Result;
 
 use crate::outputs::mqtt::MqttConfig;
 
-/// A broker that runs until it is dropped.
 #[derive(Debug)]
 pub(super) struct DemoBroker {
     #[cfg(feature = "demo-broker")]

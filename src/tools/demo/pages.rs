@@ -35,7 +35,6 @@ use {
 pub(super) struct Pages {
     #[cfg(target_os = "linux")]
     feeds: Feeds,
-    /// Commands from the desk.
     #[cfg(target_os = "linux")]
     requests: mpsc::Receiver<Request>,
     /// Stores the games for "Past games" at the desk. Declared before `_folder`, because it must be closed before its
@@ -104,11 +103,8 @@ fn desk(listen: SocketAddr, folder: &Path) -> Result<config::DeskSettings> {
 
 #[cfg(target_os = "linux")]
 impl Pages {
-    /// Starts the pages. Must be called within a Tokio runtime.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the user file or the journal cannot be written.
+    /// Starts the pages. Must be called within a Tokio runtime. Fails if the user file or the journal cannot be
+    /// written.
     pub(super) fn start() -> Result<Self> {
         let wall = free(WALL);
         let folder = Folder::new()?;
@@ -146,11 +142,8 @@ impl Pages {
         })
     }
 
-    /// Stores the events of a step in the journal and shows them, with the current time as their time.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the journal cannot be written.
+    /// Stores the events of a step in the journal and shows them, with the current time as their time. Fails if the
+    /// journal cannot be written.
     pub(super) fn show(&mut self, part: &Part, explained: &[ExplainedEvent]) -> Result<()> {
         let Some(board) = part.board() else { return Ok(()) };
         let now = wall_time();
@@ -181,11 +174,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Waits for the next command from the desk and carries it out. Cancel safe.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a recording is damaged.
+    /// Waits for the next command from the desk and carries it out. Cancel safe. Fails if a recording is damaged.
     pub(super) async fn obey(&mut self, parts: &mut [Part]) -> Result<()> {
         let Some(request) = self.requests.recv().await else {
             return core::future::pending().await;

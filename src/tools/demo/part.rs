@@ -29,11 +29,7 @@ impl Part {
         })
     }
 
-    /// Replays the next step. Names the players as soon as the board is present.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the recording is damaged.
+    /// Replays the next step. Names the players as soon as the board is present. Fails if the recording is damaged.
     pub(super) fn step(&mut self) -> Result<Vec<ExplainedEvent>> {
         let mut explained = self.replay.step()?;
         if self.board().is_some()
@@ -53,11 +49,7 @@ impl Part {
         format!("{}-{game}", self.stream)
     }
 
-    /// Carries out a command. Returns the answer and the board's events.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the recording is damaged.
+    /// Carries out a command. Returns the answer and the board's events. Fails if the recording is damaged.
     pub(super) fn command(&mut self, command: &Command) -> Result<(Answer, Vec<ExplainedEvent>)> {
         let board = self.board().map(|board| board.name().to_owned());
         self.replay.command(&board.unwrap_or_default(), command)

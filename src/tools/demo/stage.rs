@@ -15,7 +15,6 @@ use crate::outputs::mqtt::Message;
 use crate::outputs::shared::wrap::wrapped;
 use crate::outputs::terminal::{self, Pen, Scene, StyledLine};
 
-/// State of the screen.
 #[derive(Debug)]
 pub(super) struct Stage {
     pen: Pen,
@@ -37,12 +36,10 @@ pub(super) struct Stage {
     remark: Vec<String>,
     /// Result of the first game; `None` until the next recording begins.
     outcome: Option<String>,
-    /// Number of plies of the current game.
     plies: usize,
     ended: bool,
 }
 
-/// A step of the replay and its results.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReplayStep<'s> {
     pub(super) board: &'s Board,
@@ -127,7 +124,6 @@ impl Stage {
         }
     }
 
-    /// Draws the whole screen.
     pub(super) fn frame(&self) -> Vec<StyledLine> {
         let mut lines = vec![
             format!(" {}", self.title()).into(),
@@ -311,7 +307,6 @@ fn remark(kind: &EventKind, games: &Games) -> Option<String> {
     }
 }
 
-/// Returns the squares of a move in UCI.
 fn squares(uci: shakmaty::uci::UciMove) -> Bitboard {
     match uci {
         shakmaty::uci::UciMove::Normal { from, to, .. } => [from, to].into_iter().collect(),

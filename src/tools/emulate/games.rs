@@ -11,7 +11,6 @@ use shakmaty::{CastlingMode, Chess, Color, KnownOutcome, Outcome, Position};
 
 use super::plies;
 
-/// A game to play on a board.
 #[derive(Debug, Clone)]
 pub(super) struct ScriptedGame {
     /// Names of the players, such as "Paul Morphy - Duke Karl / Count Isouard".
@@ -22,11 +21,8 @@ pub(super) struct ScriptedGame {
 /// Games for an emulation without a PGN file: three games of the nineteenth century.
 pub(super) const DEFAULT: &[u8] = include_bytes!("games.pgn");
 
-/// Reads all games that have moves.
-///
-/// # Errors
-///
-/// Fails if the file cannot be read, has no game with moves, or has a move that cannot be played.
+/// Reads all games that have moves. Fails if the file cannot be read, has no game with moves, or has a move that cannot
+/// be played.
 pub(super) fn read(pgn: impl Read) -> Result<Vec<ScriptedGame>> {
     let mut reader = Reader::new(pgn);
     let mut games = Vec::new();
@@ -44,7 +40,6 @@ pub(super) fn read(pgn: impl Read) -> Result<Vec<ScriptedGame>> {
     Ok(games)
 }
 
-/// PGN visitor that builds scripts.
 struct Scribe;
 
 #[derive(Default)]

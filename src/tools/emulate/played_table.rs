@@ -8,7 +8,6 @@ use kiebitz_protocol::BusAddress;
 use super::fault::EmulatedFault;
 use super::plies;
 
-/// Players and their board.
 #[derive(Debug)]
 pub(super) enum PlayedTable {
     Alone {
@@ -26,7 +25,6 @@ pub(super) struct OnBus {
     sitting: Sitting,
     /// The board, while it is detached from the bus.
     detached: Option<EmulatedBoard>,
-    /// The clock, while it is unplugged.
     unplugged_clock: Option<EmulatedClock>,
 }
 

@@ -17,7 +17,6 @@ use super::played_table::PlayedTable;
 use super::{Emulation, Hands, Wiring};
 use crate::system_time::Speed;
 
-/// Boards with players.
 #[derive(Debug)]
 pub(super) struct Rehearsal {
     tables: Vec<RehearsalTable>,
@@ -30,7 +29,6 @@ pub(super) struct Rehearsal {
     output: VecDeque<(usize, RehearsalOutput)>,
 }
 
-/// Output of a table or of the bus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RehearsalOutput {
     /// Bytes from the board or the bus for the port.
@@ -101,7 +99,6 @@ impl Rehearsal {
         rehearsal
     }
 
-    /// Describes a table's board and players.
     pub(super) fn describe(&self, table: usize) -> String {
         self.tables.get(table).map_or_else(String::new, |table| {
             format!(
@@ -147,8 +144,8 @@ impl Rehearsal {
         table.due = table.played.poll_deadline();
     }
 
-    /// Returns the next output with its table, counted from 0. The bus has the number 0. The outputs of each
-    /// table are in the order of time.
+    /// Returns the next output with its table, counted from 0. The bus has the number 0. The outputs of each table are
+    /// in the order of time.
     pub(super) fn poll_output(&mut self) -> Option<(usize, RehearsalOutput)> {
         self.output.pop_front()
     }
@@ -282,7 +279,6 @@ impl Rehearsal {
     }
 }
 
-/// Creates the bus, if the wiring has one.
 fn bus(now: Timestamp, emulation: &Emulation, chance: &mut Chance) -> Option<EmulatedBus> {
     let Wiring::Bus { damaged } = emulation.lines else {
         return None;

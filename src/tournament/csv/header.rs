@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::super::names;
 
-/// Meaning of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Column {
     Round,

@@ -143,7 +143,6 @@ impl TagReader {
     }
 }
 
-/// Result of parsing a tag.
 struct FoundTag {
     tag: Option<(String, String)>,
     /// Index at which the value begins or the error is, counted from 0.

@@ -6,7 +6,6 @@
 
 use shakmaty::Color;
 
-/// A parsed line of a player.
 #[derive(Debug)]
 pub(super) struct TrfLine {
     /// Starting number, by which the lines of opponents refer to the player.
@@ -23,7 +22,6 @@ pub(super) struct TrfLine {
     pub(super) rounds_fit: bool,
 }
 
-/// Entry of a player for one round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cell {
     /// Starting number of the opponent; 0 if there is none.
@@ -35,7 +33,6 @@ pub(super) struct Cell {
     pub(super) column: usize,
 }
 
-/// Part of a line that cannot be parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TrfLineError {
     Number,
@@ -153,7 +150,6 @@ impl TrfColumns {
             .all(|from| self.cell(from, shift).is_some())
     }
 
-    /// Returns the first columns of the rounds.
     fn round_columns(&self, shift: isize) -> impl Iterator<Item = usize> {
         let ends = self.characters.len();
         (0..)
@@ -196,7 +192,6 @@ impl TrfColumns {
     }
 }
 
-/// First column of the first round.
 pub(super) const FIRST_ROUND: usize = 92;
 /// Width of a round, in columns.
 pub(super) const WIDTH: usize = 10;

@@ -26,7 +26,6 @@ pub(super) struct TrfHeader {
     pub(super) byes: Vec<Bye>,
 }
 
-/// A player who is not paired in a round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bye {
     pub(super) round: u32,
