@@ -1,4 +1,4 @@
-//! Commands for people, beside the daemon: list boards, record, rehearse, demonstrate.
+//! Subcommands beside the daemon: list boards, record, rehearse, demonstrate.
 
 #[cfg(target_os = "linux")]
 pub mod boards;

@@ -1,4 +1,4 @@
-//! From the players' lines of a report to pairings: each game stands in two of them.
+//! Builds pairings from the players' lines of a report. Each game occurs in the lines of both players.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::columns::Cell;
 use super::header::Bye;
 use super::{Entries, PlayerEntry};
 
-/// The rounds, their pairings in the order of the players with White.
+/// Returns the rounds. Their pairings are in the order in which the players are listed.
 pub(super) fn rounds(entries: &Entries, byes: &[Bye], doubts: &mut Doubts) -> BTreeMap<u32, Round> {
     let last = entries
         .list
@@ -93,7 +93,7 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
     pairings
 }
 
-/// The pairing of two players of whom each names the other.
+/// Builds the pairing of two players whose lines name each other.
 fn game(
     number: u32,
     one: (&PlayerEntry, Cell),
@@ -114,7 +114,7 @@ fn game(
         Some(Color::White) => (one, other),
         Some(Color::Black) => (other, one),
         None => {
-            // A game that was never played has none, and nothing is missed.
+            // A game that was decided without play has a result but may lack colours; its pairing is not needed.
             if cell.result == ' ' {
                 let text = format!(
                     "{} has no colour in round {number}: this pairing is left out",
@@ -148,7 +148,7 @@ fn alone(entry: &PlayerEntry, doubts: &Doubts, (line, column): (usize, usize)) -
     }
 }
 
-/// The result, from what each player's line says; a game that is to be played has none.
+/// Returns the result from the entries of both players; `None` if the game has not been played.
 fn result(white: char, black: char) -> Option<GameResult> {
     let halves = |result: char| match result {
         '1' | '+' | 'W' => Some(2),
@@ -157,7 +157,7 @@ fn result(white: char, black: char) -> Option<GameResult> {
         _ => None,
     };
     let (white, black) = (halves(white), halves(black));
-    // One line may not have it yet.
+    // One line may not have the result yet.
     match (
         white.or_else(|| black.map(|halves| 2 - halves))?,
         black.or_else(|| white.map(|halves| 2 - halves))?,
