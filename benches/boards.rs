@@ -1,14 +1,13 @@
 //! Cost of a thousand boards at blitz pace in one process: `cargo bench --bench boards`.
 //!
 //! Each board is emulated, with a clock and two blitz players, and has a live session, so that the hall also requests
-//! clock readings, dumps and memories. The emulation itself is not measured. Virtual time advances as fast as the hall
-//! works.
+//! clock readings, dumps and memories. The cost of the emulation is not included. The benchmark runs in virtual time.
 //!
 //! On one core of a shared 2-core x86-64 machine, 1,234 plies, 5,800 chunks and 3,700 events per second take 5.9 % of a
 //! core, including 0.3 % for polling deadlines and writes. Latency from a chunk to its events, including deadlines that
-//! are due: median 5 µs, 99th percentile 29 µs, 99.9th percentile 69 µs, maximum 7 ms. During builds on both cores,
-//! 23 % of a core and 39 µs at the 99th percentile. After 80 s of play the process, with all boards, players and their
-//! memories, has 215 MiB resident.
+//! are due: median 5 µs, 99th percentile 29 µs, 99.9th percentile 69 µs, maximum 7 ms. While builds run on both cores,
+//! the benchmark takes 23 % of a core, with 39 µs at the 99th percentile. After 80 s of play the process, with all
+//! boards, players and their memories, has 215 MiB resident.
 
 #![expect(clippy::expect_used, reason = "a benchmark of what it made itself may stop")]
 
@@ -29,10 +28,10 @@ use shakmaty::{Chess, Position};
 
 const BOARDS: usize = 1000;
 /// Warm-up time, in which the sessions identify the boards.
-const SETTLED: Duration = Duration::from_secs(20);
-const MEASURED: Duration = Duration::from_secs(60);
+const WARM_UP: Duration = Duration::from_secs(20);
+const MEASUREMENT: Duration = Duration::from_secs(60);
 /// 2026-11-21, 14:00 UTC.
-const OPENING: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
+const START: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
 
 #[expect(clippy::print_stdout, reason = "a benchmark reports")]
 fn main() {
@@ -40,15 +39,15 @@ fn main() {
     let players = players();
     let emulators = resident_kib();
     let mut room = Room::new(players);
-    room.play(OPENING + SETTLED);
+    room.play(START + WARM_UP);
     let plies_before = room.plies_played();
     room.costs = Costs::default();
-    room.play(OPENING + SETTLED + MEASURED);
+    room.play(START + WARM_UP + MEASUREMENT);
     let plies_after = room.plies_played();
     let resident = resident_kib();
 
     let costs = &mut room.costs;
-    let seconds = MEASURED.as_secs_f64();
+    let seconds = MEASUREMENT.as_secs_f64();
     println!(
         "{BOARDS} boards, {} s of blitz: {:.0} plies a second played, {} chunks, {} events",
         seconds,
@@ -58,10 +57,10 @@ fn main() {
     );
     println!(
         "CPU: {:.1} % of a core; of it {:.1} % for chunks, {:.1} % for deadlines, {:.1} % for writing and asking what is due",
-        100.0 * (costs.chunks + costs.deadlines + costs.driving).as_secs_f64() / seconds,
+        100.0 * (costs.chunks + costs.deadlines + costs.polling).as_secs_f64() / seconds,
         100.0 * costs.chunks.as_secs_f64() / seconds,
         100.0 * costs.deadlines.as_secs_f64() / seconds,
-        100.0 * costs.driving.as_secs_f64() / seconds
+        100.0 * costs.polling.as_secs_f64() / seconds
     );
     println!(
         "memory: {} MiB resident, boards and players included ({} MiB of it before anybody played)",
@@ -79,7 +78,6 @@ fn main() {
     );
 }
 
-/// All boards with their players, and the hall.
 struct Room {
     hall: Hall,
     players: Vec<Player>,
@@ -92,12 +90,12 @@ struct Room {
 /// Time spent in the hall.
 #[derive(Default)]
 struct Costs {
-    /// Time for chunks and their events.
+    /// Time for all chunks and their events.
     chunks: Duration,
     /// Time for deadlines between chunks.
     deadlines: Duration,
     /// Time for polling writes, closings and deadlines.
-    driving: Duration,
+    polling: Duration,
     /// Time for each chunk and its events.
     latencies: Vec<Duration>,
     events: usize,
@@ -112,7 +110,7 @@ impl Room {
                 &format!("board-{nth}"),
                 Line::keeping(LineSettings::of(LineMode::Single)),
             );
-            hall.open(OPENING, line);
+            hall.open(START, line);
             lines.push(line);
         }
         let due = players
@@ -129,7 +127,7 @@ impl Room {
         }
     }
 
-    /// Returns the number of plies played so far. Every player plays one long game.
+    /// Every player plays a single game, so the plies of the current games are all plies.
     fn plies_played(&self) -> usize {
         self.players.iter().map(|player| player.truth().plies).sum()
     }
@@ -137,7 +135,7 @@ impl Room {
     fn play(&mut self, until: Timestamp) {
         loop {
             let (deadline, took) = timed(|| self.hall.poll_deadline());
-            self.costs.driving += took;
+            self.costs.polling += took;
             let player = self.due.peek().map(|Reverse((at, _))| *at);
             let Some(now) = deadline
                 .into_iter()
@@ -190,14 +188,14 @@ impl Room {
                 self.hall.sent(now, line, &bytes);
                 Some((line, bytes))
             });
-            self.costs.driving += took;
+            self.costs.polling += took;
             let Some((line, bytes)) = written else { break };
             let nth = self.lines.binary_search(&line).expect("a line of this hall");
             self.players[nth].handle_bytes(now, &bytes);
             self.wake(nth);
         }
         let (closed, took) = timed(|| self.hall.poll_close());
-        self.costs.driving += took;
+        self.costs.polling += took;
         assert!(closed.is_none(), "every board answers: {closed:?}");
     }
 
@@ -208,7 +206,7 @@ impl Room {
     }
 }
 
-/// Returns players with boards, each with a blitz game that outlasts the measurement.
+/// Returns players, each with a board and a blitz game that outlasts the measurement.
 fn players() -> Vec<Player> {
     (0..BOARDS)
         .map(|nth| {
@@ -225,7 +223,7 @@ fn players() -> Vec<Player> {
                 thinking: 100,
                 seed: chance.bits(),
             };
-            let sitting = Sitting::new(OPENING, settings, script(&mut chance));
+            let sitting = Sitting::new(START, settings, script(&mut chance));
             let (short, long) = (format!("{nth:05}"), format!("{nth:010}"));
             let board = BoardSettings {
                 serial: short.as_bytes().try_into().ok().and_then(SerialNumber::new),
@@ -233,7 +231,7 @@ fn players() -> Vec<Player> {
                 clock_phase: chance.time(ms(0, 400)),
                 ..BoardSettings::default()
             };
-            Player::new(OPENING, board, sitting)
+            Player::new(START, board, sitting)
         })
         .collect()
 }

@@ -4,14 +4,14 @@
 //! a stopped clock, one a configured port that does not exist, and one a port whose cable was unplugged. On a shared
 //! 2-core x86-64 machine, release build, during builds on both cores:
 //!
-//! | | processor time in 10 minutes | of a core | resident |
+//! | | processor time in 10 minutes | share of a core | resident |
 //! | --- | --- | --- | --- |
 //! | idle board | 0.28 s | 0.05 % | 15.4 MB |
 //! | missing port | 0.13 s | 0.02 % | 14.8 MB |
 //! | unplugged port | 0.15 s | 0.03 % | 15.2 MB |
 //!
 //! The program itself and its libraries take 13 MB of the resident memory. A single board in bus mode is polled
-//! continuously: with games played on it 2.2 s, 0.4 % of a core.
+//! continuously; with games in progress it takes 2.2 s in 10 minutes, 0.4 % of a core.
 
 #![expect(clippy::expect_used, reason = "a benchmark of what it made itself may stop")]
 
@@ -29,12 +29,12 @@ use kiebitz::tools::emulate::{EmulatedPort, plies};
 use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
 
 /// Warm-up time. By its end the board has answered all queries and the cable is unplugged.
-const SETTLED: Duration = Duration::from_secs(30);
+const WARM_UP: Duration = Duration::from_secs(30);
 const UNPLUGGED: Duration = Duration::from_secs(15);
 const MINUTES: u64 = 10;
 /// Polling interval of the emulated ports. A line of 9600 baud transfers two bytes in this time.
 const TICK: Duration = Duration::from_millis(2);
-/// Unit of processor times in /proc, in seconds.
+/// Unit of the processor times in `/proc/PID/stat`, in seconds.
 const CLOCK_TICK: f64 = 0.01;
 
 #[expect(clippy::print_stdout, reason = "a benchmark reports")]
@@ -55,10 +55,10 @@ async fn main() {
     let mut before = None;
     loop {
         let passed = time.now().saturating_duration_since(began);
-        if passed >= SETTLED + measured {
+        if passed >= WARM_UP + measured {
             break;
         }
-        if before.is_none() && passed >= SETTLED {
+        if before.is_none() && passed >= WARM_UP {
             before = Some(daemons.each_ref().map(Daemon::processor_s));
         }
         if passed >= UNPLUGGED {
@@ -80,7 +80,7 @@ async fn main() {
     }
 }
 
-/// A `kiebitz run` process with one port. Dropping this value kills the process.
+/// A `kiebitz run` process with one port, killed on drop.
 struct Daemon {
     name: &'static str,
     child: Child,
@@ -147,8 +147,8 @@ struct Table {
 impl Table {
     fn new(link: &Path) -> Self {
         let now = LiveTime::start().now();
-        let standing = plies::dump(&shakmaty::Board::new());
-        let mut board = EmulatedBoard::with_pieces(now, BoardSettings::default(), &standing);
+        let placement = plies::dump(&shakmaty::Board::new());
+        let mut board = EmulatedBoard::with_pieces(now, BoardSettings::default(), &placement);
         board.plug_clock(now, Some(EmulatedClock::new(Duration::from_secs(5400))));
         let port = Some(EmulatedPort::open(Some(link)).expect("a pseudo-terminal"));
         Self { board, port }

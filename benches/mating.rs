@@ -1,8 +1,8 @@
-//! Cost of the check whether a side can still mate: `cargo bench --bench mating [-- FILE.pgn...]`.
+//! Cost of determining whether a side can still mate: `cargo bench --bench mating [-- FILE.pgn...]`.
 //!
 //! The benchmark runs the public test vectors first, with a budget of ten million nodes per query. Then it runs the
 //! final positions of the games in the given PGN files or, without files, of random legal games of random length.
-//! Positions with a checkmate are left out.
+//! Checkmate positions are omitted.
 //!
 //! | positions | queries | answered by `quick` | undetermined by `can_mate` | nodes: mean | 99 % | worst |
 //! | --- | --- | --- | --- | --- | --- | --- |
@@ -41,7 +41,7 @@ fn main() {
     }
 }
 
-/// Costs and results of one kind of query.
+/// Costs and results of the queries of one kind.
 #[derive(Default)]
 struct Costs {
     times: Vec<Duration>,
@@ -77,23 +77,23 @@ impl Costs {
 
     #[expect(clippy::print_stdout, reason = "a benchmark reports")]
     fn report(mut self, name: &str) {
-        let asked = self.times.len().max(1);
+        let queries = self.times.len().max(1);
         self.times.sort_unstable();
         self.nodes.sort_unstable();
-        let mean = self.times.iter().sum::<Duration>() / u32::try_from(asked).unwrap_or(u32::MAX);
-        let nodes = self.nodes.iter().sum::<u64>() / asked as u64;
-        let place = |share: f64| ((asked - 1) as f64 * share) as usize;
-        let at = |share| self.times.get(place(share)).copied().unwrap_or_default();
+        let mean = self.times.iter().sum::<Duration>() / u32::try_from(queries).unwrap_or(u32::MAX);
+        let nodes = self.nodes.iter().sum::<u64>() / queries as u64;
+        let index = |share: f64| ((queries - 1) as f64 * share) as usize;
+        let at = |share| self.times.get(index(share)).copied().unwrap_or_default();
         println!(
-            "{name}: {asked} questions, {} undetermined ({:.2} %), {} wrong; mean {mean:?}, median {:?}, 99 % {:?}, \
+            "{name}: {queries} questions, {} undetermined ({:.2} %), {} wrong; mean {mean:?}, median {:?}, 99 % {:?}, \
              worst {:?}; nodes mean {nodes}, 99 % {}, worst {}",
             self.undetermined,
-            100.0 * self.undetermined as f64 / asked as f64,
+            100.0 * self.undetermined as f64 / queries as f64,
             self.wrong,
             at(0.5),
             at(0.99),
             at(1.0),
-            self.nodes.get(place(0.99)).copied().unwrap_or_default(),
+            self.nodes.get(index(0.99)).copied().unwrap_or_default(),
             self.nodes.last().copied().unwrap_or_default(),
         );
     }

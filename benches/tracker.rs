@@ -1,7 +1,7 @@
-//! Cost of following one board: `cargo bench --bench tracker`.
+//! Cost of tracking one board: `cargo bench --bench tracker`.
 //!
-//! Time per observation on one core of a shared 2-core x86-64 machine; each call is timed separately, in the best of
-//! five rounds:
+//! Time per observation on one core of a shared 2-core x86-64 machine. Each call is timed separately, and the fastest
+//! of five rounds counts:
 //!
 //! | observations | mean | worst |
 //! | --- | --- | --- |
@@ -29,8 +29,8 @@ fn main() {
     let game = recorded();
     let before = resident_kib();
     let boards: Vec<WatchedBoard> = (0..1000).map(|_| follow(&game).0).collect();
-    let held = resident_kib().saturating_sub(before) / boards.len();
-    println!("memory: {held} KiB a board after a game");
+    let kib_per_board = resident_kib().saturating_sub(before) / boards.len();
+    println!("memory: {kib_per_board} KiB a board after a game");
     report("recorded game", &game);
     report("shuffled pieces", &shuffled(400_000));
     report("gaps without memory", &gaps(2000));
@@ -38,11 +38,11 @@ fn main() {
 
 #[expect(clippy::print_stdout, reason = "a benchmark reports")]
 fn report(name: &str, observations: &[Observed]) {
-    // The calls of every round are the same, so the minimum of each call excludes delays by the machine.
+    // Every round makes the same calls, so taking the minimum of each call excludes delays by other processes.
     let (_, mut costs) = follow(observations);
     for _ in 1..ROUNDS {
-        for (cost, again) in costs.iter_mut().zip(follow(observations).1) {
-            *cost = again.min(*cost);
+        for (cost, repeated) in costs.iter_mut().zip(follow(observations).1) {
+            *cost = repeated.min(*cost);
         }
     }
     costs.sort_unstable();

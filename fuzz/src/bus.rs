@@ -1,5 +1,5 @@
-//! Decodes arbitrary bytes as bus answers and bus commands. Checks that all bytes are accounted for, that portions do
-//! not matter, and that decoded units encode to the same bytes.
+//! Decodes arbitrary bytes as bus answers and bus commands. Checks that all bytes are accounted for, that the division
+//! into portions does not affect the result, and that decoded units encode to the same bytes.
 
 use kiebitz_protocol::{BusCommand, BusCommandDecoder, BusDecoder, Counters};
 
@@ -50,9 +50,8 @@ fn answers<'b>(portions: impl IntoIterator<Item = &'b [u8]>) -> (Vec<Vec<u8>>, C
     (answers, counters)
 }
 
-/// Returns whether bytes of the line match a re-encoded answer.
-///
-/// Encoding clears the unused bit 6 of a clock's status byte, which also changes the checksum.
+/// Returns whether received bytes equal a re-encoded answer, except for the unused bit 6 of a clock's status byte,
+/// which encoding clears, and the checksum affected by it.
 fn matches_encoded(line: &[u8], answer: &[u8]) -> bool {
     if line == answer {
         return true;

@@ -22,7 +22,7 @@ pub fn run(data: &[u8]) {
 
     let mut writer = CaptureWriter::new(Vec::new()).expect("a Vec takes everything");
     for interface in reader.interfaces() {
-        // Fails if the replacement of invalid UTF-8 made a name too long.
+        // Fails if a name became too long because invalid UTF-8 was replaced.
         let Ok(_) = writer.add_interface(interface) else {
             return;
         };
@@ -31,17 +31,17 @@ pub fn run(data: &[u8]) {
         let Ok(()) = writer.write(packet) else { return };
     }
     let written = writer.into_inner();
-    let again: Vec<Packet> = CaptureReader::new(written.as_slice())
+    let reread: Vec<Packet> = CaptureReader::new(written.as_slice())
         .into_iter()
         .flatten()
         .map(|packet| packet.expect("a written capture can be read"))
         .collect();
-    assert_eq!(again.len(), packets.len());
-    for (again, packet) in again.iter().zip(&packets) {
-        assert_eq!((again.at, again.interface), (packet.at, packet.interface));
+    assert_eq!(reread.len(), packets.len());
+    for (reread, packet) in reread.iter().zip(&packets) {
+        assert_eq!((reread.at, reread.interface), (packet.at, packet.interface));
         match &packet.content {
             Content::Closed { reason } if reason.len() > 65_000 => {} // Writing truncates the reason.
-            content => assert_eq!(&again.content, content),
+            content => assert_eq!(&reread.content, content),
         }
     }
 }

@@ -26,13 +26,13 @@ fn assert_one_command_per_line(commands: &[Timed], text: &str) {
     assert_eq!(commands.len(), filled.count(), "one command a line");
     assert!(commands.is_sorted_by_key(|timed| timed.at));
     for timed in commands {
-        let alone =
+        let single =
             CommandFile::parse(Path::new("line.jsonl"), lines[timed.line - 1]).expect("a line of the file");
         let expected = Timed {
             line: 1,
             ..timed.clone()
         };
-        assert_eq!(alone.commands(), [expected]);
+        assert_eq!(single.commands(), [expected]);
     }
 }
 
@@ -43,11 +43,11 @@ fn assert_names_a_line(message: &str, text: &str) {
     assert!((1..=text.lines().count()).contains(&line), "{message}");
 }
 
-/// Sends the first commands to a board during a game and asserts that each is answered.
+/// Sends the first `MAX_COMMANDS` commands to a board during a game and asserts that each is answered.
 fn assert_all_answered(commands: &[Timed]) {
     let replay = Replay::new(GAME, "fuzz").expect("a capture");
     let start = replay.next_at().expect("something happens in it");
-    let given: Vec<Timed> = (2..)
+    let scheduled: Vec<Timed> = (2..)
         .zip(commands.iter().take(MAX_COMMANDS))
         .map(|(nth, timed)| Timed {
             at: start + INTERVAL * nth,
@@ -55,7 +55,7 @@ fn assert_all_answered(commands: &[Timed]) {
             ..timed.clone()
         })
         .collect();
-    let mut replay = replay.with_commands(&given);
+    let mut replay = replay.with_commands(&scheduled);
     let mut events = 0;
     while replay.next_at().is_some() {
         for step in replay.step().expect("the capture is whole") {
@@ -63,18 +63,18 @@ fn assert_all_answered(commands: &[Timed]) {
             events += usize::from(event["type"] == "command.taken");
         }
     }
-    assert_eq!(events, given.len(), "every command is an event");
+    assert_eq!(events, scheduled.len(), "every command is an event");
     assert_eq!(
         replay.take_answers().len(),
-        given.len(),
+        scheduled.len(),
         "every command is answered"
     );
 }
 
-/// Recording of a game that ends when a queen, dragged across the board, gives mate.
+/// Recording of a game that ends with a mate by a queen that is dragged across the board.
 const GAME: &[u8] = include_bytes!("../../tests/captures/dragged-queen.pcapng");
 const BOARD: &str = "board-1";
-/// Maximum number of commands that fit into the game.
+/// Number of commands that fit into the duration of the game.
 const MAX_COMMANDS: usize = 12;
 /// Time between two commands.
 const INTERVAL: Duration = Duration::from_millis(1500);

@@ -1,5 +1,5 @@
 //! Decodes arbitrary bytes as messages from a board and as commands to it. Checks that all bytes are accounted for,
-//! that portions do not matter, and that decoded units encode to the same bytes.
+//! that the division into portions does not affect the result, and that decoded units encode to the same bytes.
 
 use kiebitz_protocol::{Command, CommandDecoder, Counters, Decoder, Message};
 
@@ -23,7 +23,7 @@ pub fn run(data: &[u8]) {
         rest = &rest[at + message.len()..];
     }
 
-    // A message after the fuzzed bytes is found.
+    // The decoder finds a message after the fuzzed bytes.
     let version = [0x93, 0x00, 0x05, 0x01, 0x08];
     let (all, _) = messages([line, &version]);
     assert_eq!(all.last().map(Vec::as_slice), Some(&version[..]));
@@ -59,9 +59,8 @@ fn encoded(message: &Message<'_>) -> Vec<u8> {
     bytes
 }
 
-/// Returns whether bytes of the line match a re-encoded message.
-///
-/// Encoding clears the unused bit 6 of a clock's status byte.
+/// Returns whether received bytes equal a re-encoded message, except for the unused bit 6 of a clock's status byte,
+/// which encoding clears.
 fn matches_encoded(line: &[u8], message: &[u8]) -> bool {
     if line == message {
         return true;

@@ -1,4 +1,4 @@
-//! Driver for the state machines of `kiebitz-hardware`: a port, in virtual time, whose device sends bytes chosen by the
+//! Drives the state machines of `kiebitz-hardware` in virtual time with a port whose device sends bytes chosen by the
 //! fuzzer.
 
 use core::time::Duration;
@@ -64,11 +64,11 @@ machine!(Line);
 /// Time of the first opening of the port.
 pub const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-/// Runs a machine for the length of the script and a few seconds more, and returns the recording.
+/// Runs a machine for the duration of the script and `TRAILING_TIME`, and returns the recording.
 ///
 /// Each control byte of the script triggers an action:
 ///
-/// - below 0xc0: the device sends the following 1 to 64 bytes; the lower six bits are their number minus 1
+/// - below 0xc0: the device sends the following 1 to 64 bytes; the lower six bits are the number of bytes minus 1
 /// - 0xc0 to 0xfe: 40 ms to 2.52 s pass
 /// - 0xff: the cable is unplugged and, one second later, plugged in again
 pub fn drive(machine: &mut impl Machine, script: &[u8]) -> Vec<(Timestamp, Recorded)> {
@@ -96,7 +96,7 @@ pub fn drive(machine: &mut impl Machine, script: &[u8]) -> Vec<(Timestamp, Recor
             }
         }
     }
-    port.pass(AFTERWARDS);
+    port.pass(TRAILING_TIME);
     port.record
 }
 
@@ -117,7 +117,7 @@ impl<M: Machine> Port<'_, M> {
         self.machine.handle_closed(self.now, reason);
     }
 
-    /// Advances the time by `duration`, and handles all deadlines in between.
+    /// Advances the time by `duration` and handles all deadlines in that time.
     fn pass(&mut self, duration: Duration) {
         let until = self.now + duration;
         let mut turns = 0;
@@ -157,7 +157,7 @@ pub fn replay(machine: &mut impl Machine, record: &[(Timestamp, Recorded)]) {
     }
 }
 
-/// Time that passes after the script; longer than a probe.
-const AFTERWARDS: Duration = Duration::from_secs(6);
-/// Maximum number of deadlines in one call of `Port::pass`. A machine with more deadlines spins.
+/// Simulated time after the end of the script. Longer than a probe takes.
+const TRAILING_TIME: Duration = Duration::from_secs(6);
+/// Maximum number of deadlines in one call of `Port::pass`. A machine with more deadlines counts as spinning.
 const MAX_TURNS: u32 = 2000;

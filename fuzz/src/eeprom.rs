@@ -26,7 +26,7 @@ pub fn run(data: &[u8]) {
     }
     assert_eq!(offset, data.len());
 
-    // Decoding is synchronised again after the padding, because an element has at most two operands.
+    // Three bytes of padding resynchronise the decoder, because an element has at most two operands.
     let after = [data, &[0x7f, 0x7f, 0x7f, 0x6a, 0x6b]].concat();
     assert_eq!(eeprom::elements(&after).last(), Some(Ok(Element::End)));
 }

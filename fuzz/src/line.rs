@@ -1,6 +1,6 @@
-//! Drives a line, in unknown mode, with arbitrary bytes at arbitrary times. Checks that it does not panic or spin, that
-//! no bus command follows a single-board command until the port is opened again, and that a peeking line does not
-//! request changes.
+//! Drives a line in unknown mode with arbitrary bytes at arbitrary times. Checks that it does not panic or spin, that
+//! no bus command follows a single-board command until the port is reopened, and that a peeking line does not request
+//! changes.
 
 use super::driver::{Recorded, drive};
 use kiebitz_hardware::capture::LineMode;

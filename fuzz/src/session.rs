@@ -19,7 +19,7 @@ pub fn run(data: &[u8]) {
             Recorded::Opened => commands.reset(),
             Recorded::Outbound(bytes) => {
                 assert!((1..=10).contains(&bytes.len()));
-                // Codes of reset, bus mode, boot loader and draughts boards.
+                // Forbidden commands: reset, bus mode, boot loader and the commands of draughts boards.
                 assert!(
                     !bytes
                         .iter()

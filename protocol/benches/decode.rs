@@ -16,7 +16,7 @@ fn main() {
     divan::main();
 }
 
-/// Four field updates and one clock time, repeated, in one portion.
+/// Repeats four field updates and one clock time, in one portion.
 #[divan::bench]
 fn field_updates_and_clock_times(bencher: Bencher<'_, '_>) {
     decode(bencher, &stream(), usize::MAX);
@@ -43,7 +43,7 @@ fn board_dumps(bencher: Bencher<'_, '_>) {
     decode(bencher, &bytes, usize::MAX);
 }
 
-/// Elements of a board's memory, 6 kB.
+/// Decodes 6 kB of a board's memory.
 #[divan::bench]
 fn memory(bencher: Bencher<'_, '_>) {
     let mut bytes = Vec::new();
@@ -60,7 +60,7 @@ fn memory(bencher: Bencher<'_, '_>) {
         .bench(|| eeprom::elements(black_box(&bytes)).flatten().count());
 }
 
-/// Commands, as an emulator decodes them.
+/// Decodes commands, as an emulator does.
 #[divan::bench]
 fn commands(bencher: Bencher<'_, '_>) {
     let bytes = [0x42, 0x2b, 0x04, 0x03, 0x0b, 0x04, 0x00].repeat(1000);
@@ -85,7 +85,7 @@ fn decode(bencher: Bencher<'_, '_>, bytes: &[u8], portion: usize) {
     });
 }
 
-/// About 1 MB of field updates and clock times.
+/// Returns about 1 MB of field updates and clock times.
 fn stream() -> Vec<u8> {
     let mut bytes = Vec::new();
     let fields = Field::all().cycle().zip(Piece::ALL.into_iter().cycle());

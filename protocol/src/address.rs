@@ -2,7 +2,7 @@ use core::fmt;
 
 use crate::septets;
 
-/// The 14-bit address of a board on a bus, equal to its serial number (BUSADRES).
+/// The 14-bit address of a board on a bus (BUSADRES), equal to its serial number.
 ///
 /// ```
 /// use kiebitz_protocol::{BusAddress, Message};

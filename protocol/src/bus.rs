@@ -1,8 +1,8 @@
 //! Bus mode, with many boards on one line: addressed commands, answers and checksums.
 //!
 //! Boards power up in bus mode and answer only when addressed. Any single-board command switches every
-//! board on the line to single-board mode, and the first bus command after it only switches the boards
-//! back. Therefore start with a ping on an unknown port, and send nothing but bus commands on a known bus.
+//! board on the line to single-board mode; the first bus command after that switches the boards back and
+//! has no other effect. Therefore start with a ping on an unknown port, and send only bus commands on a bus.
 //!
 //! The ids 0x83 to 0x89 have other meanings in single-board mode, so choose the decoder by the mode of the
 //! port.

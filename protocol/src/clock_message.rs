@@ -29,7 +29,7 @@ pub use set_and_run::{SetAndRun, SetTime};
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum ClockMessage {
-    /// Show single segments of the display (0x01).
+    /// Light individual segments of the display (0x01).
     Display(Segments),
     /// Show icons (0x02).
     Icons(Icons),

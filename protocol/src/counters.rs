@@ -1,6 +1,6 @@
 use crate::rejected::{Rejected, RejectedKind};
 
-/// Numbers of messages and bytes that a decoder has decoded or dropped since its creation.
+/// Counts of messages and bytes that a decoder has decoded or dropped since its creation.
 ///
 /// All four decoders use these counters, so "message" also stands for answers and commands. The portions in
 /// which the bytes arrive do not affect any counter. The number of bytes fed always equals the sum of
@@ -53,7 +53,7 @@ pub struct Counters {
     pub wrong_command: u64,
 }
 
-/// An error with a counter of its own.
+/// An error that has its own counter.
 #[expect(unnameable_types, reason = "no errors but those of this crate are counted")]
 pub trait Counted {
     /// Returns the counter for this error.

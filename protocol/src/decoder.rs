@@ -13,8 +13,8 @@ use crate::rejected::Rejected;
 
 /// Finds messages in the bytes that a board sends in single-board mode.
 ///
-/// A byte with bit 7 set always starts a message, so after garbage the decoder is synchronised again at the
-/// first complete message. A header whose length is invalid for its kind is dropped immediately.
+/// A byte with bit 7 set always starts a message, so the decoder resynchronises at the first complete message
+/// after garbage. A header whose length is invalid for its kind is dropped immediately.
 ///
 /// The buffer holds one incomplete message, at most 16 kB. Messages that arrive complete are decoded in place.
 ///

@@ -37,7 +37,7 @@ impl Field {
         self.0 as usize
     }
 
-    /// Returns the field at the same place after a turn of the board by 180 degrees: 63 minus the number.
+    /// Returns the field in the same place after the board is turned by 180 degrees: 63 minus the number.
     #[must_use]
     pub const fn turned(self) -> Self {
         Self(63 - self.0)

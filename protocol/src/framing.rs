@@ -14,12 +14,12 @@ pub trait Framing {
 
     /// Finds the unit at the start of `bytes`, which must not be empty.
     ///
-    /// Further bytes after a unit must not change the result, so that the result does not depend on the
-    /// portions in which the bytes arrive.
+    /// Bytes after the unit must not change the result, because the result must not depend on the portions in
+    /// which the bytes arrive.
     ///
     /// # Errors
     ///
-    /// Returns the number of bytes at the start that do not belong to a unit: at least 1, at most `bytes.len()`.
+    /// Returns the number of leading bytes that do not belong to a unit: at least 1, at most `bytes.len()`.
     #[doc(hidden)]
     fn scan(bytes: &[u8]) -> Result<Extent, Rejected<Self::Error>>;
 
@@ -45,7 +45,7 @@ pub enum Extent {
     },
 }
 
-/// Finds the unit of `length` bytes at the start of `bytes`. Only its first byte has bit 7 set.
+/// Finds the unit of `length` bytes at the start of `bytes`. Only the first byte of a unit has bit 7 set.
 ///
 /// # Errors
 ///

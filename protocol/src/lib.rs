@@ -36,8 +36,8 @@
 //! The feature `serde` adds `Serialize` and `Deserialize` to every value that owns its data, and
 //! `arbitrary` adds `Arbitrary` to every value. Both are off by default.
 //!
-//! Boards that sense whether a field is occupied, but not which piece occupies it, are out of scope: their
-//! dumps do not identify pieces. This crate is not affiliated with the makers of the boards.
+//! Boards that sense only whether a field is occupied are out of scope: their dumps do not identify pieces.
+//! This crate is not affiliated with the makers of the boards.
 #![no_std]
 #![warn(missing_debug_implementations)]
 

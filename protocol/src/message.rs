@@ -339,15 +339,15 @@ mod tests {
     #[test]
     fn a_battery_status_of_unexpected_length_is_unknown() {
         let bytes = frame(BATTERY_STATUS, &[80, 5, 30, 1]);
-        let mut unread = false;
+        let mut unknown = false;
         Decoder::new().feed(&bytes, |decoded| {
-            unread = decoded
+            unknown = decoded
                 == Ok(Message::Unknown {
                     id: BATTERY_STATUS,
                     data: &[80, 5, 30, 1],
                 });
         });
-        assert!(unread);
+        assert!(unknown);
     }
 
     #[test]

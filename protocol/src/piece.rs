@@ -1,7 +1,7 @@
 /// A piece or result token that the board can identify, in wire order.
 ///
-/// The discriminant is the code on the wire. Code 0 means an empty field and is not a piece. The enum is
-/// exhaustive, because it uses all other values of the four-bit code.
+/// The discriminant is the code on the wire. Code 0 means an empty field. The enum is exhaustive, because its
+/// variants use all other values of the four-bit code.
 ///
 /// ```
 /// use kiebitz_protocol::{Color, Piece, PieceKind};

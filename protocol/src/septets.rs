@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::framing::{self, Extent};
 use crate::rejected::Rejected;
 
-/// Maximum of a 7+7-bit number, and so of the length of a frame in bytes.
+/// Maximum of a 7+7-bit number, which is also the maximum length of a frame in bytes.
 pub(crate) const MAX: u16 = 0x3fff;
 
 /// Length of the header in bytes: id, length high, length low.
@@ -41,8 +41,8 @@ pub(crate) fn encode(id: u8, length: usize, data: impl Iterator<Item = u8>, out:
 ///
 /// # Errors
 ///
-/// Fails for bytes outside of a frame, a header that does not pass `check`, and a frame that the next one cuts
-/// off.
+/// Fails for bytes outside of a frame, a header that does not pass `check`, and a frame cut off by the start of the
+/// next.
 #[inline]
 pub(crate) fn scan<E>(bytes: &[u8], check: impl Fn(u8, u16) -> Result<(), E>) -> Result<Extent, Rejected<E>> {
     match *bytes {

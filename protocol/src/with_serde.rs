@@ -43,19 +43,19 @@ as_checked!(
 as_checked!(
     ClockAck as [u8; 7],
     Self::to_wire,
-    |data| low(data).and_then(Self::from_wire),
+    |data| seven_bit(data).and_then(Self::from_wire),
     "not an acknowledgement"
 );
 as_checked!(
     ClockAbsent as [u8; 7],
     Self::to_wire,
-    |data| low(data).and_then(Self::from_wire),
+    |data| seven_bit(data).and_then(Self::from_wire),
     "not an absent clock"
 );
 as_checked!(
     ClockText as [u8; 9],
     Self::to_wire,
-    |wire| low(wire).map(Self::from_wire),
+    |wire| seven_bit(wire).map(Self::from_wire),
     "not a text in ASCII"
 );
 
@@ -76,7 +76,7 @@ impl<'de, const N: usize> Deserialize<'de> for Serial<N> {
 }
 
 /// Returns the bytes, or `None` if one of them has bit 7 set and so cannot be data on the wire.
-fn low<const N: usize>(bytes: [u8; N]) -> Option<[u8; N]> {
+fn seven_bit<const N: usize>(bytes: [u8; N]) -> Option<[u8; N]> {
     bytes.iter().all(|byte| *byte < 0x80).then_some(bytes)
 }
 
@@ -92,7 +92,7 @@ mod tests {
     };
 
     /// Asserts that a value serializes to `json` and deserializes from it.
-    fn reads_back<T: Serialize + for<'de> Deserialize<'de> + PartialEq + Debug>(value: T, json: &str) {
+    fn assert_round_trip<T: Serialize + for<'de> Deserialize<'de> + PartialEq + Debug>(value: T, json: &str) {
         assert_eq!(serde_json::to_string(&value).unwrap(), json);
         assert_eq!(serde_json::from_str::<T>(json).unwrap(), value);
     }
@@ -100,24 +100,24 @@ mod tests {
     #[test]
     fn values_round_trip() {
         let field = Field::new(36).unwrap();
-        reads_back(field, "36");
-        reads_back(
+        assert_round_trip(field, "36");
+        assert_round_trip(
             FieldUpdate::new(field, Some(Piece::WhitePawn)),
             r#"{"field":36,"contents":"white_pawn","flags":0}"#,
         );
-        reads_back(BusAddress::new(1025).unwrap(), "1025");
-        reads_back(SerialNumber::new(*b"01025").unwrap(), r#""01025""#);
-        reads_back(LongSerialNumber::new(*b"3000012345").unwrap(), r#""3000012345""#);
-        reads_back(Element::PowerUp, r#""power_up""#);
-        reads_back(
+        assert_round_trip(BusAddress::new(1025).unwrap(), "1025");
+        assert_round_trip(SerialNumber::new(*b"01025").unwrap(), r#""01025""#);
+        assert_round_trip(LongSerialNumber::new(*b"3000012345").unwrap(), r#""3000012345""#);
+        assert_round_trip(Element::PowerUp, r#""power_up""#);
+        assert_round_trip(
             Command::Clock(ClockMessage::Beep { duration: 4 }),
             r#"{"clock":{"beep":{"duration":4}}}"#,
         );
-        reads_back(ClockAck::new([0x10, 0x88, 0x00, 0x33]), "[10,16,8,42,0,51,0]");
-        reads_back(ClockAbsent::default(), "[0,0,0,0,0,0,32]");
-        reads_back(ClockText::new("Nf3", 1), "[78,102,51,32,32,32,32,32,1]");
+        assert_round_trip(ClockAck::new([0x10, 0x88, 0x00, 0x33]), "[10,16,8,42,0,51,0]");
+        assert_round_trip(ClockAbsent::default(), "[0,0,0,0,0,0,32]");
+        assert_round_trip(ClockText::new("Nf3", 1), "[78,102,51,32,32,32,32,32,1]");
         let set = serde_json::to_string(&SetAndRun::default()).unwrap();
-        reads_back(SetAndRun::default(), &set);
+        assert_round_trip(SetAndRun::default(), &set);
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl<'a> BusAnswer<'a> {
                 return Err(wrong_length(
                     wire.first().copied().unwrap_or_default(),
                     wire.len(),
-                    LEAST,
+                    MIN_LENGTH,
                 ));
             }
         };
@@ -130,13 +130,13 @@ impl<'a> BusAnswer<'a> {
                 found,
             });
         }
-        let array_length = wrong_length(id, wire.len(), LEAST);
+        let wrong_data_length = wrong_length(id, wire.len(), MIN_LENGTH);
         let data = match id {
             BOARD => BusData::Board(message::dump_from_wire(
-                data.try_into().map_err(|_| array_length)?,
+                data.try_into().map_err(|_| wrong_data_length)?,
             )?),
             CLOCK => {
-                let report = ClockReport::decode(data.try_into().map_err(|_| array_length)?);
+                let report = ClockReport::decode(data.try_into().map_err(|_| wrong_data_length)?);
                 BusData::Clock(report.map_err(MessageError::from)?)
             }
             CHANGES => BusData::Changes(data),
@@ -145,7 +145,7 @@ impl<'a> BusAnswer<'a> {
             START_WRITTEN => BusData::StartWritten,
             VERSION => match *data {
                 [major, minor] => BusData::Version { major, minor },
-                _ => return Err(array_length),
+                _ => return Err(wrong_data_length),
             },
             _ => BusData::Unknown { id, data },
         };
@@ -159,11 +159,11 @@ impl<'a> BusAnswer<'a> {
     /// Returns [`MessageError::WrongLength`] if this kind of answer cannot have the declared length.
     fn check_header(id: u8, declared: u16) -> Result<(), BusAnswerError> {
         let (expected, exact) = match id {
-            BOARD => (LEAST + 64, true),
-            CLOCK => (LEAST + 7, true),
-            PING | START_WRITTEN => (LEAST, true),
-            VERSION => (LEAST + 2, true),
-            _ => (LEAST, false),
+            BOARD => (MIN_LENGTH + 64, true),
+            CLOCK => (MIN_LENGTH + 7, true),
+            PING | START_WRITTEN => (MIN_LENGTH, true),
+            VERSION => (MIN_LENGTH + 2, true),
+            _ => (MIN_LENGTH, false),
         };
         if declared == expected || (declared > expected && !exact) {
             Ok(())
@@ -178,14 +178,19 @@ impl<'a> BusAnswer<'a> {
     }
 
     fn frame(&self, data: impl ExactSizeIterator<Item = u8>, out: &mut Vec<u8>) {
-        let length = data.len().min(usize::from(septets::MAX - LEAST));
+        let length = data.len().min(usize::from(septets::MAX - MIN_LENGTH));
         let body = self
             .address
             .to_wire()
             .into_iter()
             .chain(data.take(length))
             .chain([0]);
-        let start = septets::encode(self.data.id(), length + usize::from(LEAST) - HEADER, body, out);
+        let start = septets::encode(
+            self.data.id(),
+            length + usize::from(MIN_LENGTH) - HEADER,
+            body,
+            out,
+        );
         if let Some((sum, before)) = out[start..].split_last_mut() {
             *sum = checksum::of(before);
         }
@@ -220,8 +225,8 @@ impl Framing for BusAnswer<'_> {
 pub enum BusAnswerError {
     /// The checksum is wrong, or a byte after the id has bit 7 set.
     ///
-    /// Repeat the request. For changes use [`RepeatChanges`](super::BusCommandKind::RepeatChanges); a second
-    /// [`Changes`](super::BusCommandKind::Changes) would lose them.
+    /// Repeat the request. If it was for changes, send [`RepeatChanges`](super::BusCommandKind::RepeatChanges); a
+    /// second [`Changes`](super::BusCommandKind::Changes) would lose them.
     #[error("answer {id:#04x} of {address} has checksum {found:#04x} instead of {expected:#04x}")]
     Checksum {
         /// The received id, with bit 7 set. May be corrupt.
@@ -258,7 +263,7 @@ fn wrong_length(id: u8, bytes: usize, expected: u16) -> BusAnswerError {
 }
 
 /// Length in bytes of an answer without data: header, address and checksum.
-const LEAST: u16 = 6;
+const MIN_LENGTH: u16 = 6;
 
 const BOARD: u8 = 0x83;
 const CLOCK: u8 = 0x84;

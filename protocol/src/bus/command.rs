@@ -44,7 +44,7 @@ pub enum BusCommandKind {
     Board = 0x82,
     /// Send the changes since the last request (0x83).
     Changes = 0x83,
-    /// Send the last changes again (0x84). For answers with a wrong checksum.
+    /// Send the last changes again (0x84). Use it after an answer with a wrong checksum.
     RepeatChanges = 0x84,
     /// Write a start tag and all pieces to the board's memory (0x85). Answered after about 70 ms.
     ///
@@ -52,13 +52,13 @@ pub enum BusCommandKind {
     SetStart = 0x85,
     /// Send the board's memory from the start tag on (0x86).
     FromStart = 0x86,
-    /// Answer the ping (0x87). At address 0, every board answers after a random delay of up to 1.1 s.
+    /// Answer the ping (0x87). A ping to address 0 is answered by every board, after a random delay of up to 1.1 s.
     Ping = 0x87,
     /// Leave bus mode (0x88). Never send it to boards in play.
     EndBusMode = 0x88,
     /// Restart (0x89). Takes several seconds. Never send it to boards in play.
     Reset = 0x89,
-    /// Ignore the next ping to address 0 (0x8a). The board answers this command with a ping.
+    /// Ignore the next ping to address 0 (0x8a). The board answers this command as it answers a ping.
     IgnoreNextPing = 0x8a,
     /// Send the version (0x8b).
     Version = 0x8b,

@@ -3,8 +3,8 @@ use crate::bcd;
 
 /// The times of a connected clock (BWTIME).
 ///
-/// Right and left are as seen from the front of the clock. The message does not tell which side is White's.
-/// It lags up to 1 s behind the display, because the board polls the clock only two or three times a second.
+/// Right and left are as seen from the front of the clock. The message does not identify White's side. It
+/// lags up to 1 s behind the display, because the board polls the clock only two or three times a second.
 ///
 /// ```
 /// use kiebitz_protocol::{ClockTimes, Message, SideTime};
@@ -69,7 +69,7 @@ impl ClockTimes {
 /// The time of one side of the clock.
 ///
 /// Decoded values are always in range. Encoding clamps a value above its range to the maximum, because a
-/// larger value would decode as something else.
+/// larger value would set bits with another meaning.
 ///
 /// ```
 /// use kiebitz_protocol::SideTime;
@@ -91,7 +91,7 @@ pub struct SideTime {
     pub flag_fallen: bool,
     /// Whether the indicator for time per move (increment or delay) is on.
     pub per_move_indicator: bool,
-    /// Whether a flag is shown; the clock may be running on in the next period.
+    /// Whether a flag is shown. The clock may already run in the next period.
     pub flag_shown: bool,
 }
 
@@ -135,7 +135,7 @@ pub enum ClockTimeError {
     /// The low nibble of the hour byte is above 9.
     #[error("hour byte {byte:#04x} has more than 9 hours")]
     Hours {
-        /// The whole byte, flags included.
+        /// The whole byte, including the flags.
         byte: u8,
     },
     /// The minutes are not a BCD number up to 59.

@@ -1,4 +1,4 @@
-/// Single segments of the display `1A:BC 1D:EF`; A to F are seven-segment digits.
+/// Individual segments of the display `1A:BC 1D:EF`; A to F are seven-segment digits.
 ///
 /// Bits of a digit: 0 top segment, 1 top right, 2 bottom right, 3 bottom, 4 bottom left, 5 top left, 6 centre.
 ///

@@ -12,7 +12,7 @@ use crate::rejected::Rejected;
 /// The portions in which the bytes arrive do not affect the units found.
 #[derive(Debug, Clone)]
 pub struct StreamDecoder<F> {
-    /// The incomplete unit, or the rest of one after its first bytes were dropped.
+    /// The incomplete unit, or the remainder of a unit whose first bytes were dropped.
     pending: Vec<u8>,
     /// Number of pending bytes at which to scan again.
     wanted: usize,
@@ -73,25 +73,25 @@ impl<F: Framing> StreamDecoder<F> {
                 }
                 Err(rejected) => Err(rejected),
             };
-            let used = hand_on::<F>(rest, found, &mut self.counters, &mut sink);
+            let used = deliver::<F>(rest, found, &mut self.counters, &mut sink);
             rest = rest.get(used..).unwrap_or_default();
         }
     }
 
-    /// Appends bytes to the pending bytes until the next unit or drop is decided, and returns the rest.
+    /// Appends bytes to the pending bytes until they contain a unit or must be dropped. Returns the unused bytes.
     fn resume<'b>(
         &mut self,
         bytes: &'b [u8],
         sink: &mut impl FnMut(Result<F::Unit<'_>, Rejected<F::Error>>),
     ) -> &'b [u8] {
-        let held = self.pending.len();
-        let missing = self.wanted.saturating_sub(held);
+        let pending_before = self.pending.len();
+        let missing = self.wanted.saturating_sub(pending_before);
         let (offered, _) = bytes.split_at(missing.min(bytes.len()));
-        let marked = offered.iter().position(|byte| *byte >= 0x80);
-        let taken = marked.map_or(offered.len(), |at| at + 1);
+        let next_start = offered.iter().position(|byte| *byte >= 0x80);
+        let taken = next_start.map_or(offered.len(), |at| at + 1);
         let (offered, after) = bytes.split_at(taken);
         self.pending.extend_from_slice(offered);
-        if marked.is_none() && taken < missing {
+        if next_start.is_none() && taken < missing {
             return after;
         }
         let found = match F::scan(&self.pending) {
@@ -102,16 +102,16 @@ impl<F: Framing> StreamDecoder<F> {
             }
             Err(rejected) => Err(rejected),
         };
-        let used = hand_on::<F>(&self.pending, found, &mut self.counters, sink);
-        if used < held {
-            // The remaining held bytes are scanned again first, then as many of `bytes` as that scan wants.
-            self.pending.truncate(held);
+        let used = deliver::<F>(&self.pending, found, &mut self.counters, sink);
+        if used < pending_before {
+            // Bytes that were already pending remain. Scan them alone before appending any of `bytes` again.
+            self.pending.truncate(pending_before);
             self.pending.drain(..used);
             self.wanted = 0;
             bytes
         } else {
             self.pending.clear();
-            bytes.get(used - held..).unwrap_or_default()
+            bytes.get(used - pending_before..).unwrap_or_default()
         }
     }
 }
@@ -126,7 +126,7 @@ impl<F> Default for StreamDecoder<F> {
 ///
 /// Returns the number of bytes used.
 #[inline]
-fn hand_on<F: Framing>(
+fn deliver<F: Framing>(
     bytes: &[u8],
     found: Result<usize, Rejected<F::Error>>,
     counters: &mut Counters,

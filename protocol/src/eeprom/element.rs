@@ -6,7 +6,7 @@ use crate::field::Field;
 
 /// An entry of the board's memory (EE_MOVES).
 ///
-/// The memory covers times without a host only if the board had power throughout.
+/// The board records changes without a host as well, as long as it has power.
 ///
 /// The enum is exhaustive: bytes that do not form an element are an [`ElementError`](crate::ElementError).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,7 +16,7 @@ use crate::field::Field;
 pub enum Element {
     /// A field changed (0x40 to 0x5f, then the field).
     ///
-    /// If one piece flickers between the same fields, the board overwrites the last change.
+    /// If one piece flickers between the same fields, the board overwrites its last change.
     PieceChange {
         /// New contents of the field; `None` if it became empty.
         contents: Contents,
@@ -27,9 +27,9 @@ pub enum Element {
     },
     /// The time of the side that a press of the lever stopped (0x60 to 0x69, 0x70 to 0x79).
     ///
-    /// May be missing if presses follow each other fast. Start times are not recorded.
+    /// May be missing if the lever is pressed several times in quick succession. Start times are not recorded.
     ClockTime {
-        /// Whether this is the left side, as seen from the front of the clock; otherwise the right.
+        /// Whether this is the time of the left side, as seen from the front of the clock; otherwise of the right.
         left: bool,
         /// Hours, 0 to 9.
         hours: u8,

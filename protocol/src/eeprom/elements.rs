@@ -61,12 +61,12 @@ impl Iterator for Elements<'_> {
                 self.advance(length);
                 Ok(element)
             }
-            Err((kind, good)) => {
-                let dropped = good
+            Err((kind, consumed)) => {
+                let dropped = consumed
                     + self
                         .rest
                         .iter()
-                        .skip(good)
+                        .skip(consumed)
                         .take_while(|&&byte| !begins_element(byte))
                         .count();
                 let error = ElementError {
@@ -130,7 +130,7 @@ pub enum ElementErrorKind {
 ///
 /// # Errors
 ///
-/// Returns the reason, and the number of bytes to drop before looking for the next element.
+/// Returns the reason, and the number of bytes that cannot begin the next element.
 fn first_element(tag: u8, bytes: &[u8]) -> Result<(Element, usize), (ElementErrorKind, usize)> {
     let operand = |at: usize| {
         bytes
@@ -176,7 +176,7 @@ fn first_element(tag: u8, bytes: &[u8]) -> Result<(Element, usize), (ElementErro
 
 /// Returns whether decoding can resume at this byte after an error.
 ///
-/// 0x00 is padding, but after an error more often the operand of a lost element, so decoding skips it.
+/// A 0x00 is skipped: it can be padding, but after an error it is more often the operand of a lost element.
 const fn begins_element(byte: u8) -> bool {
     matches!(byte, 0x40..=0x7c | 0x7f)
 }

@@ -44,13 +44,13 @@ pub enum MessageError {
         /// The first such character.
         byte: u8,
     },
-    /// The battery charge is above 100 percent, and not 0x7f, which means unknown.
+    /// The battery charge is above 100 percent and is not 0x7f (unknown).
     #[error("battery charge of {percent} percent is too large")]
     BatteryPercent {
         /// The charge in percent.
         percent: u8,
     },
-    /// A memory dump does not end with [`Element::End`](crate::Element::End): bytes were lost or inserted.
+    /// A memory dump does not end with [`Element::End`](crate::Element::End), so bytes were lost or inserted.
     #[error("the memory dump has no end")]
     MemoryWithoutEnd,
 }

@@ -5,7 +5,7 @@ use proptest::sample::{Index, select};
 
 use crate::strategies::{address, clock_times, cut, data_byte, dump};
 
-/// Encoded answers of every kind.
+/// Generates encoded answers of every kind.
 fn answer() -> impl Strategy<Value = Vec<u8>> {
     let clock = prop_oneof![
         clock_times().prop_map(ClockReport::Times),

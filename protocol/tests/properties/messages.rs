@@ -34,15 +34,15 @@ fn read<'b>(portions: impl IntoIterator<Item = &'b [u8]>) -> Read {
     }
 }
 
-/// Bytes of a disturbed line: noise, headers and truncated messages.
+/// Generates the bytes of a disturbed line: noise, headers and truncated messages.
 fn garbage() -> impl Strategy<Value = Vec<u8>> {
     let noise = vec(any::<u8>(), 0..40);
     let header = any::<[u8; 3]>().prop_map(|[id, high, low]| vec![id | 0x80, high, low]);
-    let half = (message(), any::<Index>()).prop_map(|(message, end)| {
+    let prefix = (message(), any::<Index>()).prop_map(|(message, end)| {
         let bytes = message.bytes();
         bytes[..end.index(bytes.len())].to_vec()
     });
-    vec(prop_oneof![noise, header, half], 0..4).prop_map(|pieces| pieces.concat())
+    vec(prop_oneof![noise, header, prefix], 0..4).prop_map(|pieces| pieces.concat())
 }
 
 proptest! {
@@ -56,9 +56,9 @@ proptest! {
 
     #[test]
     fn consecutive_messages_are_decoded(messages in vec(message(), 0..10)) {
-        let each: Vec<Vec<u8>> = messages.iter().map(Owned::bytes).collect();
-        let read = read([&each.concat()[..]]);
-        prop_assert_eq!(read.messages, each);
+        let encoded: Vec<Vec<u8>> = messages.iter().map(Owned::bytes).collect();
+        let read = read([&encoded.concat()[..]]);
+        prop_assert_eq!(read.messages, encoded);
         prop_assert_eq!(read.rejected, []);
         prop_assert_eq!(read.pending, 0);
     }

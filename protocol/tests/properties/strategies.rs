@@ -57,7 +57,7 @@ fn serial<const N: usize>() -> impl Strategy<Value = Serial<N>> {
     vec(b' '..=b'~', N).prop_filter_map("no serial number", |text| Serial::new(text.try_into().ok()?))
 }
 
-/// Ids without a documented message in single-board mode.
+/// Generates ids without a documented message in single-board mode.
 fn unknown_id() -> impl Strategy<Value = u8> {
     let known = [0x86, 0x8d, 0x8e, 0x8f, 0x90, 0x91, 0x92, 0x93, 0xa0, 0xa2];
     (0x80..=0xff_u8).prop_filter("a known id", move |id| !known.contains(id))
@@ -243,12 +243,11 @@ fn set_time() -> impl Strategy<Value = SetTime> {
 
 /// Splits `bytes` into portions at `cuts`.
 pub(crate) fn cut<'b>(bytes: &'b [u8], cuts: &[proptest::sample::Index]) -> Vec<&'b [u8]> {
-    let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-    places.push(bytes.len());
-    places.sort_unstable();
+    let mut ends: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+    ends.push(bytes.len());
+    ends.sort_unstable();
     let mut start = 0;
-    places
-        .into_iter()
+    ends.into_iter()
         .map(|end| {
             let portion = &bytes[start..end];
             start = end;
