@@ -164,7 +164,7 @@ pub struct BusLine {
     poller: Option<Poller>,
     open_since: Option<Timestamp>,
     /// Whether a command was returned by `poll_transmit` and not yet confirmed by `handle_sent`.
-    handed_out: bool,
+    unconfirmed: bool,
     closing: Closing,
 }
 
@@ -227,7 +227,7 @@ impl BusLine {
     pub fn handle_opened(&mut self, now: Timestamp) {
         self.listener.handle_opened();
         self.open_since = Some(now);
-        self.handed_out = false;
+        self.unconfirmed = false;
         self.closing = Closing::No;
         if let Some(poller) = &mut self.poller {
             poller.handle_opened(now);
@@ -247,7 +247,7 @@ impl BusLine {
 
     /// Takes in bytes that were written to the port.
     pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
-        self.handed_out = false;
+        self.unconfirmed = false;
         self.listener.handle_sent(now, bytes);
     }
 
@@ -257,8 +257,8 @@ impl BusLine {
         let Some(opened) = self.open_since.filter(|_| self.poller.is_some()) else {
             return;
         };
-        let heard = self.listener.answered_at.map_or(opened, |at| at.max(opened));
-        if self.closing == Closing::No && now.saturating_duration_since(heard) >= MAX_SILENCE {
+        let got_answer = self.listener.answered_at.map_or(opened, |at| at.max(opened));
+        if self.closing == Closing::No && now.saturating_duration_since(got_answer) >= MAX_SILENCE {
             self.closing = Closing::Wanted;
         }
     }
@@ -277,7 +277,7 @@ impl BusLine {
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         self.ready_poller()?;
         let command = self.poller.as_mut()?.next(now, &self.listener)?;
-        self.handed_out = true;
+        self.unconfirmed = true;
         Some(command.encode().to_vec())
     }
 
@@ -299,8 +299,8 @@ impl BusLine {
 
     /// Returns the poller if it may send a query now.
     fn ready_poller(&self) -> Option<&Poller> {
-        let free = self.open_since.is_some() && !self.handed_out && self.closing == Closing::No;
-        self.poller.as_ref().filter(|_| free)
+        let ready = self.open_since.is_some() && !self.unconfirmed && self.closing == Closing::No;
+        self.poller.as_ref().filter(|_| ready)
     }
 }
 

@@ -150,24 +150,24 @@ pub struct Line {
 /// The state machine in charge of the line.
 #[derive(Debug)]
 enum LinePhase {
-    Probed(Box<Probe>),
-    Speaks(LineMode),
+    Probing(Box<Probe>),
+    Known(LineMode),
 }
 
 /// Makes a call on the state machine in charge of the line.
-macro_rules! each {
+macro_rules! dispatch {
     ($line:expr, $inner:ident => $call:expr) => {
         match &mut $line.phase {
-            LinePhase::Probed($inner) => $call,
-            LinePhase::Speaks(LineMode::Single) => {
+            LinePhase::Probing($inner) => $call,
+            LinePhase::Known(LineMode::Single) => {
                 let $inner = &mut $line.session;
                 $call
             }
-            LinePhase::Speaks(LineMode::Bus) => {
+            LinePhase::Known(LineMode::Bus) => {
                 let $inner = &mut $line.bus;
                 $call
             }
-            LinePhase::Speaks(LineMode::Unknown) => {}
+            LinePhase::Known(LineMode::Unknown) => {}
         }
     };
 }
@@ -182,7 +182,7 @@ impl Line {
     pub fn listening(mode: LineMode) -> Self {
         Self {
             settings: None,
-            phase: LinePhase::Speaks(mode),
+            phase: LinePhase::Known(mode),
             session: Box::default(),
             bus: Box::default(),
             open: false,
@@ -201,8 +201,8 @@ impl Line {
     /// Makes a closed line query its boards from the next opening on. Knowledge of the boards is kept.
     pub fn keep(&mut self, settings: LineSettings) {
         self.phase = match settings.mode {
-            Some(mode) => LinePhase::Speaks(mode),
-            None => LinePhase::Probed(Box::new(Probe::with(settings.probe()))),
+            Some(mode) => LinePhase::Known(mode),
+            None => LinePhase::Probing(Box::new(Probe::with(settings.probe()))),
         };
         let mut session = settings.session.clone();
         session.shared |= settings.mode.is_none();
@@ -213,15 +213,15 @@ impl Line {
 
     /// Sets the mode of the following recorded bytes, in a replay.
     pub fn listen_as(&mut self, mode: LineMode) {
-        self.phase = LinePhase::Speaks(mode);
+        self.phase = LinePhase::Known(mode);
     }
 
     /// Returns the mode of the boards.
     #[must_use]
     pub fn mode(&self) -> LineMode {
         match self.phase {
-            LinePhase::Probed(_) => LineMode::Unknown,
-            LinePhase::Speaks(mode) => mode,
+            LinePhase::Probing(_) => LineMode::Unknown,
+            LinePhase::Known(mode) => mode,
         }
     }
 
@@ -262,29 +262,29 @@ impl Line {
     /// been plugged in.
     pub fn handle_opened(&mut self, now: Timestamp) {
         if let Some(settings) = self.settings.as_ref().filter(|settings| settings.mode.is_none()) {
-            self.phase = LinePhase::Probed(Box::new(Probe::with(settings.probe())));
+            self.phase = LinePhase::Probing(Box::new(Probe::with(settings.probe())));
         }
         self.open = true;
-        each!(self, machine => machine.handle_opened(now));
+        dispatch!(self, machine => machine.handle_opened(now));
     }
 
     /// Handles the closing of the port. Does nothing if the port was not open.
     pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
         if core::mem::take(&mut self.open) {
-            each!(self, machine => machine.handle_closed(now, reason));
+            dispatch!(self, machine => machine.handle_closed(now, reason));
         }
     }
 
     /// Handles received bytes.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.open = true;
-        each!(self, machine => machine.handle_bytes(now, bytes));
+        dispatch!(self, machine => machine.handle_bytes(now, bytes));
         self.follow_probe(now);
     }
 
     /// Handles written bytes: bytes from [`poll_transmit`](Self::poll_transmit), or recorded bytes in a replay.
     pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
-        each!(self, machine => machine.handle_sent(now, bytes));
+        dispatch!(self, machine => machine.handle_sent(now, bytes));
     }
 
     /// Handles all deadlines up to `now`, each at its own time.
@@ -294,7 +294,7 @@ impl Line {
         while let Some(deadline) = self.poll_deadline().filter(|deadline| *deadline <= now)
             && last.replace(deadline) != Some(deadline)
         {
-            each!(self, machine => machine.handle_deadline(deadline));
+            dispatch!(self, machine => machine.handle_deadline(deadline));
             self.follow_probe(now);
         }
     }
@@ -306,10 +306,10 @@ impl Line {
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         match &self.phase {
-            LinePhase::Probed(probe) => probe.poll_deadline(),
-            LinePhase::Speaks(LineMode::Single) => self.session.poll_deadline(),
-            LinePhase::Speaks(LineMode::Bus) => self.bus.poll_deadline(),
-            LinePhase::Speaks(LineMode::Unknown) => None,
+            LinePhase::Probing(probe) => probe.poll_deadline(),
+            LinePhase::Known(LineMode::Single) => self.session.poll_deadline(),
+            LinePhase::Known(LineMode::Bus) => self.bus.poll_deadline(),
+            LinePhase::Known(LineMode::Unknown) => None,
         }
     }
 
@@ -317,10 +317,10 @@ impl Line {
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         match &mut self.phase {
-            LinePhase::Probed(probe) => probe.poll_transmit(now),
-            LinePhase::Speaks(LineMode::Single) => self.session.poll_transmit(now),
-            LinePhase::Speaks(LineMode::Bus) => self.bus.poll_transmit(now),
-            LinePhase::Speaks(LineMode::Unknown) => None,
+            LinePhase::Probing(probe) => probe.poll_transmit(now),
+            LinePhase::Known(LineMode::Single) => self.session.poll_transmit(now),
+            LinePhase::Known(LineMode::Bus) => self.bus.poll_transmit(now),
+            LinePhase::Known(LineMode::Unknown) => None,
         }
     }
 
@@ -356,13 +356,13 @@ impl Line {
 
     /// Switches to the mode found by the probe, if the probe has finished.
     fn follow_probe(&mut self, now: Timestamp) {
-        let LinePhase::Probed(probe) = &mut self.phase else {
+        let LinePhase::Probing(probe) = &mut self.phase else {
             return;
         };
         let Some(mode) = probe.poll_mode() else { return };
-        self.phase = LinePhase::Speaks(mode);
+        self.phase = LinePhase::Known(mode);
         self.found = Some(mode);
-        each!(self, machine => machine.handle_opened(now));
+        dispatch!(self, machine => machine.handle_opened(now));
     }
 }
 

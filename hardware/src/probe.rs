@@ -367,14 +367,14 @@ mod tests {
         (mode, pings(&queries), millis)
     }
 
-    /// Returns a line with boards at these addresses. The first `deaf` queries only switch them to bus mode.
-    fn boards(addresses: &[u16], deaf: usize) -> impl FnMut(Option<BusCommand>) -> Vec<u8> {
+    /// Returns a line with boards at these addresses. The first `ignored_queries` queries only switch them to bus mode.
+    fn boards(addresses: &[u16], ignored_queries: usize) -> impl FnMut(Option<BusCommand>) -> Vec<u8> {
         let mut silenced = Vec::new();
-        let mut left = deaf;
+        let mut remaining = ignored_queries;
         move |query| {
             let Some(query) = query else { return Vec::new() };
-            if left > 0 {
-                left -= 1;
+            if remaining > 0 {
+                remaining -= 1;
                 return Vec::new();
             }
             if query.kind == BusCommandKind::IgnoreNextPing {
@@ -382,8 +382,8 @@ mod tests {
                 return answer(query.address.number());
             }
             let ignored = core::mem::take(&mut silenced);
-            let heard = addresses.iter().filter(|address| !ignored.contains(address));
-            heard.flat_map(|address| answer(*address)).collect()
+            let responders = addresses.iter().filter(|address| !ignored.contains(address));
+            responders.flat_map(|address| answer(*address)).collect()
         }
     }
 
@@ -424,22 +424,26 @@ mod tests {
 
     #[test]
     fn a_board_is_single_if_no_other_board_answers() {
-        for deaf in 0..=2 {
-            let (mode, queries, millis) = run(Probe::new(), boards(&[1025], deaf));
+        for ignored_queries in 0..=2 {
+            let (mode, queries, millis) = run(Probe::new(), boards(&[1025], ignored_queries));
             assert_eq!(mode, LineMode::Single);
-            assert_eq!(pings(&queries), deaf + 1 + usize::from(QUIET_PINGS));
+            assert_eq!(pings(&queries), ignored_queries + 1 + usize::from(QUIET_PINGS));
             assert!(millis < 8000, "{millis}");
         }
     }
 
     #[test]
     fn a_second_board_that_the_first_ping_only_switched_back_is_found() {
-        let mut alone = boards(&[7], 0);
-        let mut both = boards(&[7, 8], 0);
+        let mut one_board = boards(&[7], 0);
+        let mut two_boards = boards(&[7, 8], 0);
         let mut count = 0;
         let line = |query: Option<BusCommand>| {
             count += usize::from(query.is_some_and(|query| query.kind == BusCommandKind::Ping));
-            if count < 2 { alone(query) } else { both(query) }
+            if count < 2 {
+                one_board(query)
+            } else {
+                two_boards(query)
+            }
         };
         assert_eq!(run(Probe::new(), line).0, LineMode::Bus);
     }
@@ -450,11 +454,11 @@ mod tests {
         let (mode, queries, _) = run(Probe::new(), answers_all);
         assert_eq!(mode, LineMode::Bus);
         assert!(pings(&queries) <= usize::from(MAX_PINGS));
-        let mute = |query: Option<BusCommand>| match query.map(|query| query.kind) {
+        let ignores_silencing = |query: Option<BusCommand>| match query.map(|query| query.kind) {
             Some(BusCommandKind::Ping) => answer(7),
             _ => Vec::new(),
         };
-        assert_eq!(run(Probe::new(), mute).0, LineMode::Bus);
+        assert_eq!(run(Probe::new(), ignores_silencing).0, LineMode::Bus);
     }
 
     #[test]

@@ -417,7 +417,7 @@ impl RecordedPort {
         if let Err(error) = written {
             let path = file.path.clone();
             // A file that cannot be mended is closed, and examined when it is opened again.
-            self.file = file.mend().is_ok().then_some(file);
+            self.file = file.repair().is_ok().then_some(file);
             return Err((path, error));
         }
         self.file = Some(file);

@@ -132,9 +132,9 @@ impl Session {
             listener.handle_bytes(now, bytes, |_| {});
             return;
         };
-        listener.handle_bytes(now, bytes, |decoded| writer.hear(now, decoded));
+        listener.handle_bytes(now, bytes, |decoded| writer.handle_decoded(now, decoded));
         if listener.mid_message() {
-            writer.hear_part(now);
+            writer.handle_partial(now);
         }
     }
 

@@ -27,7 +27,7 @@ mod tests {
     use crate::{Identity, Observation, Observed, Place, Timestamp};
 
     /// Asserts that a value serializes to `json` and deserializes from it.
-    fn reads_back<T: Serialize + for<'de> Deserialize<'de> + PartialEq + core::fmt::Debug>(
+    fn assert_round_trip<T: Serialize + for<'de> Deserialize<'de> + PartialEq + core::fmt::Debug>(
         value: &T,
         json: &str,
     ) {
@@ -39,7 +39,7 @@ mod tests {
     fn values_round_trip() {
         let at = Timestamp::from_micros(1_789_000_000_000_000);
         let update = FieldUpdate::new(Field::new(36).unwrap(), Some(Piece::WhitePawn));
-        reads_back(
+        assert_round_trip(
             &Observed {
                 at,
                 observation: Observation::Field {
@@ -49,27 +49,27 @@ mod tests {
             },
             r#"{"at":1789000000000000,"observation":{"field":{"update":{"field":36,"contents":"white_pawn","flags":0},"not_before":-1}}}"#,
         );
-        reads_back(&Observation::ClockAbsent, r#""clock_absent""#);
-        reads_back(
+        assert_round_trip(&Observation::ClockAbsent, r#""clock_absent""#);
+        assert_round_trip(
             &Observation::Identified(Identity::default()),
             r#"{"identified":{"serial":null,"long_serial":null,"version":null,"trademark":null}}"#,
         );
-        reads_back(
+        assert_round_trip(
             &Observation::Memory {
                 elements: vec![Element::PowerUp],
             },
             r#"{"memory":{"elements":["power_up"]}}"#,
         );
-        reads_back(&Place::Alone, r#""alone""#);
-        reads_back(&Place::At(BusAddress::new(1025).unwrap()), r#"{"at":1025}"#);
-        reads_back(
+        assert_round_trip(&Place::Alone, r#""alone""#);
+        assert_round_trip(&Place::At(BusAddress::new(1025).unwrap()), r#"{"at":1025}"#);
+        assert_round_trip(
             &Interface {
                 name: "ttyUSB0".to_owned(),
                 mode: LineMode::Bus,
             },
             r#"{"name":"ttyUSB0","mode":"bus"}"#,
         );
-        reads_back(
+        assert_round_trip(
             &Packet {
                 at,
                 interface: 0,

@@ -17,12 +17,12 @@ pub(super) struct BusBoard {
     /// When the last valid answer came.
     pub(super) answered_at: Timestamp,
     /// When the earliest query was sent whose answer may still come. No answer was given before it.
-    pub(super) asked_since: Option<Timestamp>,
+    pub(super) queried_since: Option<Timestamp>,
     /// Changes that were queried and have not been reported yet.
-    pub(super) owed: Option<Owed>,
+    pub(super) pending_report: Option<PendingReport>,
     /// Whether a repeat was requested although no changes were owed. Its answer was already reported, to this host or
     /// to another.
-    pub(super) recalls: bool,
+    pub(super) recall_sent: bool,
     /// Whether to request a repeat because the board or the port was away: the last answer may have been lost
     /// unrecorded.
     pub(super) recall_due: bool,
@@ -34,25 +34,25 @@ pub(super) struct BusBoard {
     pub(super) reported_until: Timestamp,
     pub(super) clock: Option<ClockReport>,
     pub(super) clock_at: Option<Timestamp>,
-    pub(super) board_at: Option<Timestamp>,
+    pub(super) dump_at: Option<Timestamp>,
     /// Whether changes may have been missed since the last dump.
-    pub(super) board_wanted: bool,
+    pub(super) dump_wanted: bool,
     pub(super) version: Option<(u8, u8)>,
-    pub(super) versions_asked: u32,
-    pub(super) recalls_asked: u32,
+    pub(super) version_queries: u32,
+    pub(super) recall_queries: u32,
     /// Consecutive combined queries without any answer. Old boards do not know this query.
-    pub(super) all_in_one_refused: u32,
+    pub(super) combined_unanswered: u32,
     /// Whether the board will ignore the next broadcast ping.
     pub(super) silenced: bool,
 }
 
 /// Changes that a board was queried for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Owed {
+pub(super) struct PendingReport {
     /// When the changes were first queried.
     pub(super) since: Timestamp,
     /// Whether an undecodable answer to the first query came. If so, the board received the query.
-    pub(super) heard: bool,
+    pub(super) got_answer: bool,
     /// Whether the changes were queried again by a "repeat".
     pub(super) repeated: bool,
     /// Whether a later query has been answered. If so, no earlier answer is in transit any more.
@@ -61,12 +61,12 @@ pub(super) struct Owed {
     pub(super) from_before: bool,
 }
 
-impl Owed {
+impl PendingReport {
     /// Creates the record of a query that is sent now.
     pub(super) const fn since(now: Timestamp) -> Self {
         Self {
             since: now,
-            heard: false,
+            got_answer: false,
             repeated: false,
             flushed: false,
             from_before: false,
@@ -78,7 +78,7 @@ impl Owed {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reported {
     /// The answer does not belong to a query.
-    Unasked,
+    Unrequested,
     /// The changes were reported before, here or to another host.
     Known,
     /// Changes that happened between these times, oldest first, and the number of undecodable bytes.
@@ -98,21 +98,21 @@ impl BusBoard {
             failures: 0,
             unreadable: false,
             answered_at: UNKNOWN,
-            asked_since: None,
-            owed: None,
-            recalls: false,
+            queried_since: None,
+            pending_report: None,
+            recall_sent: false,
             recall_due: true,
             left_at: UNKNOWN,
             last_changes: None,
             reported_until: UNKNOWN,
             clock: None,
             clock_at: None,
-            board_at: None,
-            board_wanted: false,
+            dump_at: None,
+            dump_wanted: false,
             version: None,
-            versions_asked: 0,
-            recalls_asked: 0,
-            all_in_one_refused: 0,
+            version_queries: 0,
+            recall_queries: 0,
+            combined_unanswered: 0,
             silenced: false,
         }
     }
@@ -120,10 +120,10 @@ impl BusBoard {
     /// Marks the board as present. Everything that may have changed in the meantime must be reported again.
     pub(super) fn enter(&mut self) {
         self.present = true;
-        self.board_wanted = true;
+        self.dump_wanted = true;
         (self.clock, self.clock_at) = (None, None);
-        (self.version, self.versions_asked) = (None, 0);
-        self.all_in_one_refused = 0;
+        (self.version, self.version_queries) = (None, 0);
+        self.combined_unanswered = 0;
     }
 
     /// Marks the board as absent. Changes that it owes now are still owed when it returns.
@@ -133,55 +133,63 @@ impl BusBoard {
         self.present = false;
         (self.failures, self.unreadable) = (0, false);
         self.silenced = false;
-        (self.recall_due, self.recalls_asked) = (true, 0);
+        (self.recall_due, self.recall_queries) = (true, 0);
         self.left_at = now;
-        if let Some(owed) = &mut self.owed {
-            owed.from_before = true;
+        if let Some(pending_report) = &mut self.pending_report {
+            pending_report.from_before = true;
         }
     }
 
     /// Returns whether the board's last report has to be requested, because it is unknown or may have been lost.
     pub(super) fn wants_recall(&self) -> bool {
-        self.recall_due && self.owed.is_none() && self.recalls_asked < MAX_RECALLS
+        self.recall_due && self.pending_report.is_none() && self.recall_queries < MAX_RECALLS
     }
 
     /// Notes that the board has answered its latest query, so answers to earlier ones will not come.
     pub(super) fn flush(&mut self) {
-        self.recalls = false;
-        if let Some(owed) = &mut self.owed {
-            owed.flushed = true;
+        self.recall_sent = false;
+        if let Some(pending_report) = &mut self.pending_report {
+            pending_report.flushed = true;
         }
     }
 
     /// Takes in an answer with changes.
     pub(super) fn take_changes(&mut self, data: &[u8]) -> Reported {
-        let Some(owed) = self.owed.filter(|owed| !owed.flushed) else {
-            if std::mem::take(&mut self.recalls) {
-                return self.recalled(data);
+        let Some(pending_report) = self
+            .pending_report
+            .filter(|pending_report| !pending_report.flushed)
+        else {
+            if std::mem::take(&mut self.recall_sent) {
+                return self.take_recall(data);
             }
-            return Reported::Unasked;
+            return Reported::Unrequested;
         };
-        self.owed = None;
+        self.pending_report = None;
         self.recall_due = false;
-        let same = owed.repeated && self.last_changes.as_deref() == Some(data);
-        if owed.repeated && data.is_empty() {
+        let same = pending_report.repeated && self.last_changes.as_deref() == Some(data);
+        if pending_report.repeated && data.is_empty() {
             // Either nothing had changed, or the board has lost its power since and forgotten its report. In the latter
             // case, its next answer includes the power-up.
             return Reported::Known;
         }
-        if same && (!owed.heard || !can_happen_twice(data)) {
+        if same && (!pending_report.got_answer || !can_happen_twice(data)) {
             // Usually the board did not receive the first query. If it did, the same changes happened twice: a piece
             // was lifted and set down on its square. Only a dump can show that nothing else is missing.
-            self.board_wanted = true;
+            self.dump_wanted = true;
             return Reported::Known;
         }
         let not_before = self.reported_until;
-        self.reported_until = owed.since.saturating_sub(FIELD_AGE);
-        self.report(data, not_before, owed.since + BUS_ANSWER_TIME, owed.from_before)
+        self.reported_until = pending_report.since.saturating_sub(FIELD_AGE);
+        self.report(
+            data,
+            not_before,
+            pending_report.since + BUS_ANSWER_TIME,
+            pending_report.from_before,
+        )
     }
 
     /// Takes in a repeated report although no changes were owed.
-    fn recalled(&mut self, data: &[u8]) -> Reported {
+    fn take_recall(&mut self, data: &[u8]) -> Reported {
         self.recall_due = false;
         let before = self.last_changes.replace(data.to_vec());
         // After a power loss, a board repeats nothing. The report of a new board may be known to another host.
@@ -205,7 +213,7 @@ impl BusBoard {
             .filter_map(|element| element.map_err(|error| dropped += error.dropped).ok())
             .collect();
         let restarts = [Element::PowerUp, Element::Watchdog];
-        self.board_wanted |= dropped > 0 || elements.iter().any(|element| restarts.contains(element));
+        self.dump_wanted |= dropped > 0 || elements.iter().any(|element| restarts.contains(element));
         Reported::New {
             elements,
             not_before,
@@ -246,13 +254,13 @@ mod tests {
 
     const T: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-    fn owing(heard: bool, repeated: bool) -> BusBoard {
+    fn owing(got_answer: bool, repeated: bool) -> BusBoard {
         let mut board = BusBoard::new();
         board.last_changes = Some(vec![0x40, 52, 0x41, 36]);
-        board.owed = Some(Owed {
-            heard,
+        board.pending_report = Some(PendingReport {
+            got_answer,
             repeated,
-            ..Owed::since(T)
+            ..PendingReport::since(T)
         });
         board
     }
@@ -277,19 +285,19 @@ mod tests {
         let reported = board.take_changes(&[0x40, 12]);
         assert!(matches!(reported, Reported::New { not_after, .. } if not_after == T + BUS_ANSWER_TIME));
         assert_eq!(board.reported_until, T.saturating_sub(FIELD_AGE));
-        assert_eq!(board.take_changes(&[0x40, 12]), Reported::Unasked);
+        assert_eq!(board.take_changes(&[0x40, 12]), Reported::Unrequested);
     }
 
     /// A killed host may have queried the board without recording the answer, which the board then forgot.
     #[test]
     fn an_unrecorded_report_is_taken_in_when_the_board_returns() {
-        let recalled = |last: Option<&[u8]>, data: &[u8]| {
+        let report_after_recall = |last: Option<&[u8]>, data: &[u8]| {
             let mut board = BusBoard::new();
             board.last_changes = last.map(<[u8]>::to_vec);
             (board.recall_due, board.reported_until) = (false, T);
             board.leave(T + Duration::from_secs(3));
             assert!(board.wants_recall());
-            board.recalls = true;
+            board.recall_sent = true;
             let reported = board.take_changes(data);
             assert!(!board.wants_recall());
             assert_eq!(board.last_changes.as_deref(), Some(data));
@@ -297,15 +305,15 @@ mod tests {
         };
         let pawn = [0x40, 52, 0x41, 36];
         assert!(matches!(
-            recalled(Some(&[]), &pawn),
+            report_after_recall(Some(&[]), &pawn),
             Reported::New { ref elements, not_before: T, not_after, from_before: true, dropped: 0 }
                 if elements.len() == 2 && not_after == T + Duration::from_secs(3) + BUS_ANSWER_TIME
         ));
-        assert_eq!(recalled(Some(&pawn), &pawn), Reported::Known);
+        assert_eq!(report_after_recall(Some(&pawn), &pawn), Reported::Known);
         // After a power loss, a board repeats nothing.
-        assert_eq!(recalled(Some(&pawn), &[]), Reported::Known);
+        assert_eq!(report_after_recall(Some(&pawn), &[]), Reported::Known);
         // A new board's report may be known to another host.
-        assert_eq!(recalled(None, &pawn), Reported::Known);
+        assert_eq!(report_after_recall(None, &pawn), Reported::Known);
     }
 
     /// The answer was made before the board went away, and was lost because nobody listened.
@@ -317,7 +325,7 @@ mod tests {
                 board.leave(T);
             }
             let reported = board.take_changes(&[0x40, 12]);
-            assert!(board.owed.is_none());
+            assert!(board.pending_report.is_none());
             matches!(
                 reported,
                 Reported::New {
@@ -336,7 +344,7 @@ mod tests {
         let mut board = owing(true, true);
         assert_eq!(board.take_changes(&[]), Reported::Known);
         assert_eq!(board.reported_until, UNKNOWN);
-        assert!(board.owed.is_none());
+        assert!(board.pending_report.is_none());
     }
 
     #[test]
@@ -354,8 +362,8 @@ mod tests {
     fn an_answer_after_a_ping_is_not_accepted() {
         let mut board = owing(false, false);
         board.flush();
-        assert_eq!(board.take_changes(&[0x40, 12]), Reported::Unasked);
-        assert!(board.owed.is_some());
+        assert_eq!(board.take_changes(&[0x40, 12]), Reported::Unrequested);
+        assert!(board.pending_report.is_some());
     }
 
     #[test]
@@ -363,6 +371,6 @@ mod tests {
         let mut board = owing(false, false);
         let reported = board.take_changes(&[0x7e, 0x40, 12]);
         assert!(matches!(reported, Reported::New { dropped: 1, ref elements, .. } if elements.len() == 1));
-        assert!(board.board_wanted);
+        assert!(board.dump_wanted);
     }
 }

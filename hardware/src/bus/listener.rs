@@ -8,7 +8,7 @@ use kiebitz_protocol::{
 };
 
 use super::BusFigures;
-use super::board::{BusBoard, Owed, Reported};
+use super::board::{BusBoard, PendingReport, Reported};
 use crate::facts::{CLOCK_AGE, FIELD_AGE};
 use crate::observation::{Identity, Observation, Observed};
 use crate::time::Timestamp;
@@ -34,7 +34,7 @@ pub(super) struct BusListener {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question {
     pub(super) command: BusCommand,
-    pub(super) asked_at: Timestamp,
+    pub(super) sent_at: Timestamp,
     pub(super) last_byte_at: Option<Timestamp>,
     /// Bytes that could not be decoded.
     pub(super) damaged: usize,
@@ -76,10 +76,10 @@ impl BusListener {
         if let Some(question) = &mut self.question {
             question.last_byte_at = Some(now);
         }
-        // `hear` borrows `self`, so the decoder is moved out while it runs.
+        // `handle_answer` borrows `self`, so the decoder is moved out while it runs.
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.feed(bytes, |decoded| match decoded {
-            Ok(answer) => self.hear(now, &answer),
+            Ok(answer) => self.handle_answer(now, &answer),
             Err(rejected) => {
                 if let Some(question) = &mut self.question {
                     question.damaged += rejected.bytes;
@@ -90,11 +90,11 @@ impl BusListener {
     }
 
     pub(super) fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
-        let mut asked = Vec::new();
-        self.commands.feed(bytes, |decoded| asked.extend(decoded));
-        for command in asked {
-            self.conclude(now);
-            self.ask(now, command);
+        let mut sent = Vec::new();
+        self.commands.feed(bytes, |decoded| sent.extend(decoded));
+        for command in sent {
+            self.finish_query(now);
+            self.record_query(now, command);
         }
     }
 
@@ -136,7 +136,7 @@ impl BusListener {
     }
 
     /// Concludes the previous query when the next command is sent.
-    fn conclude(&mut self, now: Timestamp) {
+    fn finish_query(&mut self, now: Timestamp) {
         let Some(question) = self.question.take() else {
             self.decoder.reset();
             return;
@@ -155,12 +155,16 @@ impl BusListener {
         let Some(board) = self.boards.get_mut(&address) else {
             return;
         };
-        if let Some(owed) = board.owed.as_mut().filter(|_| asks_new_changes(kind)) {
-            owed.heard = outcome != Outcome::Silent;
+        if let Some(pending_report) = board
+            .pending_report
+            .as_mut()
+            .filter(|_| queries_new_changes(kind))
+        {
+            pending_report.got_answer = outcome != Outcome::Silent;
         }
         if kind == BusCommandKind::ChangesClockBoard {
-            board.all_in_one_refused = match outcome {
-                Outcome::Silent => board.all_in_one_refused + 1,
+            board.combined_unanswered = match outcome {
+                Outcome::Silent => board.combined_unanswered + 1,
                 Outcome::Answered | Outcome::Damaged => 0,
             };
         }
@@ -178,11 +182,11 @@ impl BusListener {
         }
     }
 
-    fn ask(&mut self, now: Timestamp, command: BusCommand) {
+    fn record_query(&mut self, now: Timestamp, command: BusCommand) {
         let BusCommand { kind, address } = command;
         self.question = Some(Question {
             command,
-            asked_at: now,
+            sent_at: now,
             last_byte_at: None,
             damaged: 0,
             answered: false,
@@ -201,34 +205,34 @@ impl BusListener {
         let Some(board) = self.boards.get_mut(&address) else {
             return;
         };
-        board.asked_since.get_or_insert(now);
+        board.queried_since.get_or_insert(now);
         match kind {
-            kind if asks_new_changes(kind) => {
-                let lost = board.owed.replace(Owed::since(now));
+            kind if queries_new_changes(kind) => {
+                let lost = board.pending_report.replace(PendingReport::since(now));
                 // The poller gave up the damaged answer and does not request it again.
-                if lost.is_some_and(|owed| owed.heard) {
-                    board.board_wanted = true;
+                if lost.is_some_and(|pending_report| pending_report.got_answer) {
+                    board.dump_wanted = true;
                     self.observe(now, address, Observation::Disturbed { bytes: LOST_ANSWER });
                 }
             }
             BusCommandKind::RepeatChanges => {
                 self.figures.repeats += 1;
-                match &mut board.owed {
-                    Some(owed) => (owed.repeated, owed.flushed) = (true, false),
+                match &mut board.pending_report {
+                    Some(pending_report) => (pending_report.repeated, pending_report.flushed) = (true, false),
                     None => {
-                        board.recalls = true;
-                        board.recalls_asked += 1;
+                        board.recall_sent = true;
+                        board.recall_queries += 1;
                     }
                 }
             }
-            BusCommandKind::Version => board.versions_asked += 1,
+            BusCommandKind::Version => board.version_queries += 1,
             _ => {}
         }
     }
 
-    fn hear(&mut self, now: Timestamp, answer: &BusAnswer<'_>) {
+    fn handle_answer(&mut self, now: Timestamp, answer: &BusAnswer<'_>) {
         let address = answer.address;
-        let asked = self
+        let query_kind = self
             .question
             .map(|question| question.command)
             .filter(|command| command.address == address)
@@ -236,7 +240,7 @@ impl BusListener {
         if address == BusAddress::ALL {
             return;
         }
-        match (answer.data, asked) {
+        match (answer.data, query_kind) {
             (BusData::Ping, Some(kind @ (BusCommandKind::Ping | BusCommandKind::IgnoreNextPing))) => {
                 let board = self.answered(now, address, true);
                 board.silenced |= kind == BusCommandKind::IgnoreNextPing;
@@ -245,31 +249,31 @@ impl BusListener {
             (BusData::Ping, _) if self.boards.get(&address).is_none_or(|board| !board.present) => {
                 self.found.insert(address);
             }
-            (BusData::Changes(data), _) => self.hear_changes(now, address, data, asked),
+            (BusData::Changes(data), _) => self.handle_changes(now, address, data, query_kind),
             (BusData::Clock(report), Some(BusCommandKind::Clock)) => {
-                self.hear_clock(now, address, report, true)
+                self.handle_clock_report(now, address, report, true)
             }
             (BusData::Clock(report), Some(BusCommandKind::ChangesClockBoard)) => {
-                self.hear_clock(now, address, report, false);
+                self.handle_clock_report(now, address, report, false);
             }
             (BusData::Board(dump), Some(BusCommandKind::Board | BusCommandKind::ChangesClockBoard)) => {
-                let since = self.asked_since(now, address);
+                let since = self.queried_since(now, address);
                 let board = self.answered(now, address, true);
-                if board.owed.is_some() {
+                if board.pending_report.is_some() {
                     // The dump already includes changes that the board still owes. Another dump is requested after
                     // them.
-                    board.board_wanted = true;
+                    board.dump_wanted = true;
                     return;
                 }
-                board.board_at = Some(now);
-                board.board_wanted = false;
+                board.dump_at = Some(now);
+                board.dump_wanted = false;
                 let not_before = since.saturating_sub(FIELD_AGE);
                 self.observe(now, address, Observation::Board { dump, not_before });
             }
             (BusData::Version { major, minor }, Some(BusCommandKind::Version)) => {
                 let board = self.answered(now, address, true);
-                let news = board.version.replace((major, minor)) != Some((major, minor));
-                if news {
+                let changed = board.version.replace((major, minor)) != Some((major, minor));
+                if changed {
                     self.identify(now, address, Some((major, minor)));
                 }
             }
@@ -281,29 +285,33 @@ impl BusListener {
         }
     }
 
-    fn hear_changes(
+    fn handle_changes(
         &mut self,
         now: Timestamp,
         address: BusAddress,
         data: &[u8],
-        asked: Option<BusCommandKind>,
+        query_kind: Option<BusCommandKind>,
     ) {
-        if !self.boards.contains_key(&address) && !asked.is_some_and(asks_changes) {
+        if !self.boards.contains_key(&address) && !query_kind.is_some_and(queries_changes) {
             return;
         }
         if !self.boards.contains_key(&address) {
-            self.enter_with_changes(now, address, asked);
+            self.enter_with_changes(now, address, query_kind);
         }
         let Some(board) = self.boards.get_mut(&address) else {
             return;
         };
         let reported = board.take_changes(data);
-        if reported == Reported::Unasked {
+        if reported == Reported::Unrequested {
             return;
         }
         // A late answer does not answer the current query.
-        if asked.is_some_and(asks_changes) {
-            self.answered(now, address, asked != Some(BusCommandKind::ChangesClockBoard));
+        if query_kind.is_some_and(queries_changes) {
+            self.answered(
+                now,
+                address,
+                query_kind != Some(BusCommandKind::ChangesClockBoard),
+            );
         }
         if let Reported::New {
             elements,
@@ -328,21 +336,32 @@ impl BusListener {
     }
 
     /// Creates the state of a board whose first answer has changes. They were owed since the query.
-    fn enter_with_changes(&mut self, now: Timestamp, address: BusAddress, asked: Option<BusCommandKind>) {
-        let since = self.asked_since(now, address);
+    fn enter_with_changes(
+        &mut self,
+        now: Timestamp,
+        address: BusAddress,
+        query_kind: Option<BusCommandKind>,
+    ) {
+        let since = self.queried_since(now, address);
         let board = self.answered(now, address, false);
-        if asked == Some(BusCommandKind::RepeatChanges) {
-            board.recalls = true;
+        if query_kind == Some(BusCommandKind::RepeatChanges) {
+            board.recall_sent = true;
         } else {
-            board.owed = Some(Owed {
-                heard: true,
-                ..Owed::since(since)
+            board.pending_report = Some(PendingReport {
+                got_answer: true,
+                ..PendingReport::since(since)
             });
         }
     }
 
-    fn hear_clock(&mut self, now: Timestamp, address: BusAddress, report: ClockReport, complete: bool) {
-        let since = self.asked_since(now, address);
+    fn handle_clock_report(
+        &mut self,
+        now: Timestamp,
+        address: BusAddress,
+        report: ClockReport,
+        complete: bool,
+    ) {
+        let since = self.queried_since(now, address);
         let board = self.answered(now, address, complete);
         board.clock_at = Some(now);
         let observation = match report {
@@ -375,16 +394,16 @@ impl BusListener {
         board.answered_at = now;
         (board.failures, board.unreadable) = (0, false);
         if complete {
-            board.asked_since = None;
+            board.queried_since = None;
         }
         board
     }
 
     /// Returns the earliest time at which an answer that comes now can have been made.
-    fn asked_since(&self, now: Timestamp, address: BusAddress) -> Timestamp {
-        let asked_at = self.question.map_or(now, |question| question.asked_at);
+    fn queried_since(&self, now: Timestamp, address: BusAddress) -> Timestamp {
+        let sent_at = self.question.map_or(now, |question| question.sent_at);
         let board = self.boards.get(&address);
-        board.and_then(|board| board.asked_since).unwrap_or(asked_at)
+        board.and_then(|board| board.queried_since).unwrap_or(sent_at)
     }
 
     fn identify(&mut self, now: Timestamp, address: BusAddress, version: Option<(u8, u8)>) {
@@ -402,12 +421,12 @@ impl BusListener {
     }
 }
 
-const fn asks_changes(kind: BusCommandKind) -> bool {
-    asks_new_changes(kind) || matches!(kind, BusCommandKind::RepeatChanges)
+const fn queries_changes(kind: BusCommandKind) -> bool {
+    queries_new_changes(kind) || matches!(kind, BusCommandKind::RepeatChanges)
 }
 
 /// Whether the board forgets its changes once it has answered this query.
-const fn asks_new_changes(kind: BusCommandKind) -> bool {
+const fn queries_new_changes(kind: BusCommandKind) -> bool {
     matches!(kind, BusCommandKind::Changes | BusCommandKind::ChangesClockBoard)
 }
 

@@ -41,9 +41,9 @@ enum PollerPhase {
 #[derive(Debug, Default)]
 struct Search {
     /// Boards to silence.
-    to_greet: VecDeque<BusAddress>,
+    to_silence: VecDeque<BusAddress>,
     /// The board that is being silenced, and the number of queries sent to it.
-    greeted: Option<(BusAddress, u32)>,
+    silencing: Option<(BusAddress, u32)>,
     pinged: bool,
     pings: u32,
 }
@@ -51,11 +51,15 @@ struct Search {
 impl Search {
     /// Returns the next query to a board before the next broadcast ping: to ignore that ping and, if `recalls`, to
     /// repeat its last report to another host.
-    fn greet(&mut self, listener: &BusListener, recalls: bool) -> Option<(BusCommandKind, BusAddress)> {
+    fn next_preparation(
+        &mut self,
+        listener: &BusListener,
+        recalls: bool,
+    ) -> Option<(BusCommandKind, BusAddress)> {
         loop {
-            let (address, asked) = self
-                .greeted
-                .or_else(|| self.to_greet.pop_front().map(|address| (address, 0)))?;
+            let (address, attempts) = self
+                .silencing
+                .or_else(|| self.to_silence.pop_front().map(|address| (address, 0)))?;
             let board = listener.board(address);
             let kind = match board {
                 Some(board) if recalls && board.silenced && board.wants_recall() => {
@@ -64,11 +68,11 @@ impl Search {
                 Some(board) if board.silenced => None,
                 _ => Some(BusCommandKind::IgnoreNextPing),
             };
-            if let Some(kind) = kind.filter(|_| asked < MAX_GREETINGS) {
-                self.greeted = Some((address, asked + 1));
+            if let Some(kind) = kind.filter(|_| attempts < MAX_PREPARATIONS) {
+                self.silencing = Some((address, attempts + 1));
                 return Some((kind, address));
             }
-            self.greeted = None;
+            self.silencing = None;
         }
     }
 }
@@ -80,7 +84,7 @@ struct Round {
     waiting: VecDeque<BusAddress>,
     turn: Option<Turn>,
     /// First board that was queried for changes only, for lack of time.
-    denied: Option<BusAddress>,
+    cut_short: Option<BusAddress>,
     /// Boards silenced in this round, for the next broadcast ping.
     silenced: usize,
     /// A found or absent board that was called, and the number of calls left for it.
@@ -111,7 +115,7 @@ impl Poller {
 
     /// Returns when the next query can be sent. May be in the past.
     pub(super) fn ready_at(&self, listener: &BusListener) -> Timestamp {
-        let question = listener.question().map(|question| self.over_at(question));
+        let question = listener.question().map(|question| self.ends_at(question));
         question.map_or(self.wait_until, |over| over.max(self.wait_until))
     }
 
@@ -130,18 +134,18 @@ impl Poller {
     }
 
     /// Returns when no more answers to the query can come.
-    fn over_at(&self, question: &Question) -> Timestamp {
-        let asked = question.asked_at;
+    fn ends_at(&self, question: &Question) -> Timestamp {
+        let sent_at = question.sent_at;
         if question.command.address == BusAddress::ALL {
             return match self.phase {
-                PollerPhase::Search(_) => asked + PING_ANSWERS_TIME,
-                PollerPhase::Round(_) => asked + PING_PAUSE,
+                PollerPhase::Search(_) => sent_at + PING_ANSWERS_TIME,
+                PollerPhase::Round(_) => sent_at + PING_PAUSE,
             };
         }
         match question.last_byte_at {
-            Some(last) if question.complete || question.damaged >= MAX_BABBLE => last,
-            Some(last) => (asked + BUS_ANSWER_TIME).max(last + GAP),
-            None => asked + BUS_ANSWER_TIME,
+            Some(last) if question.complete || question.damaged >= MAX_DAMAGED_BYTES => last,
+            Some(last) => (sent_at + BUS_ANSWER_TIME).max(last + GAP),
+            None => sent_at + BUS_ANSWER_TIME,
         }
     }
 
@@ -149,7 +153,7 @@ impl Poller {
         let PollerPhase::Search(search) = &mut self.phase else {
             return None;
         };
-        if let Some((kind, address)) = search.greet(listener, !self.settings.leave_changes) {
+        if let Some((kind, address)) = search.next_preparation(listener, !self.settings.leave_changes) {
             return Some(command(kind, address));
         }
         if !search.pinged {
@@ -164,8 +168,8 @@ impl Poller {
         let over = search.pings >= MAX_PINGS || (silent && search.pings >= 2);
         if !over {
             search.pinged = false;
-            let there = listener.present().map(|(address, _)| address);
-            search.to_greet = listener.found().iter().copied().chain(there).collect();
+            let present_boards = listener.present().map(|(address, _)| address);
+            search.to_silence = listener.found().iter().copied().chain(present_boards).collect();
         } else if listener.present().next().is_some() {
             self.search_due = now + SEARCH_PERIOD;
             self.begin_round(now, listener);
@@ -188,7 +192,7 @@ impl Poller {
             began: now,
             waiting: after.into_iter().chain(before).collect(),
             turn: None,
-            denied: None,
+            cut_short: None,
             silenced: 0,
             calls: None,
         });
@@ -199,14 +203,14 @@ impl Poller {
             return None;
         };
         let outcome = listener.question().map(|question| listener.outcome(question));
-        let leaves = self.settings.leave_changes;
-        let has_time = leaves || now.saturating_duration_since(round.began) < EXTRAS_TIME;
+        let peeks = self.settings.leave_changes;
+        let has_time = peeks || now.saturating_duration_since(round.began) < EXTRAS_TIME;
         if let Some(turn) = &mut round.turn {
             let address = turn.address;
             if let Some(board) = listener.board(address).filter(|board| board.present) {
                 let kind = turn.next(now, board, outcome, has_time, &self.settings);
-                if turn.denied {
-                    round.denied.get_or_insert(address);
+                if turn.cut_short {
+                    round.cut_short.get_or_insert(address);
                 }
                 if let Some(kind) = kind {
                     return Some(command(kind, address));
@@ -241,8 +245,8 @@ impl Poller {
                 self.search_due = now;
                 return None;
             }
-            Some((address, more @ 1..)) => {
-                round.calls = Some((address, more - 1));
+            Some((address, remaining @ 1..)) => {
+                round.calls = Some((address, remaining - 1));
                 return Some(command(BusCommandKind::IgnoreNextPing, address));
             }
             _ => {}
@@ -270,13 +274,13 @@ impl Poller {
         let PollerPhase::Round(round) = &mut self.phase else {
             return None;
         };
-        let most = if has_time { MAX_SILENCED_PER_ROUND } else { 1 };
-        if now < self.search_due || round.silenced >= most {
+        let limit = if has_time { MAX_SILENCED_PER_ROUND } else { 1 };
+        if now < self.search_due || round.silenced >= limit {
             return None;
         }
         round.silenced += 1;
-        let loud = listener.present().find(|(_, board)| !board.silenced);
-        if let Some((address, _)) = loud {
+        let unsilenced = listener.present().find(|(_, board)| !board.silenced);
+        if let Some((address, _)) = unsilenced {
             return Some(command(BusCommandKind::IgnoreNextPing, address));
         }
         self.search_due = now + SEARCH_PERIOD;
@@ -293,7 +297,7 @@ impl Poller {
         self.rounds += 1;
         self.last_round = now.saturating_duration_since(round.began);
         self.longest_round = self.longest_round.max(self.last_round);
-        self.first = round.denied.unwrap_or(self.first);
+        self.first = round.cut_short.unwrap_or(self.first);
         self.wait_until = round.began + self.settings.round_period;
         if listener.present().next().is_some() {
             self.begin_round(now.max(self.wait_until), listener);
@@ -312,13 +316,13 @@ const fn command(kind: BusCommandKind, address: BusAddress) -> BusCommand {
 /// converter for 16 ms.
 const GAP: Duration = Duration::from_millis(50);
 /// Undecodable bytes after which a valid answer is no longer expected.
-const MAX_BABBLE: usize = 512;
+const MAX_DAMAGED_BYTES: usize = 512;
 /// Time that boards need to take in a broadcast ping, even while they write their memory.
 const PING_PAUSE: Duration = Duration::from_millis(30);
 /// Maximum broadcast pings in one search. They find more boards than any line has; answers after that are noise.
 const MAX_PINGS: u32 = 10;
 /// Maximum queries to one board before the next broadcast ping. Usually two are enough.
-const MAX_GREETINGS: u32 = 4;
+const MAX_PREPARATIONS: u32 = 4;
 /// Pause between searches of a line on which no board answers.
 const EMPTY_LINE_PAUSE: Duration = Duration::from_secs(2);
 /// Time in a round after which boards are queried for changes only.

@@ -15,9 +15,9 @@ use crate::time::Timestamp;
 pub(super) struct Turn {
     pub(super) address: BusAddress,
     /// Whether queries had to be left out for lack of time.
-    pub(super) denied: bool,
+    pub(super) cut_short: bool,
     began: bool,
-    asked_changes: bool,
+    changes_queried: bool,
     damaged: u32,
     questions: u32,
 }
@@ -26,9 +26,9 @@ impl Turn {
     pub(super) const fn new(address: BusAddress) -> Self {
         Self {
             address,
-            denied: false,
+            cut_short: false,
             began: false,
-            asked_changes: false,
+            changes_queried: false,
             damaged: 0,
             questions: 0,
         }
@@ -57,15 +57,15 @@ impl Turn {
             return None;
         }
         self.questions += 1;
-        let wants_board = board.board_wanted || is_due(now, board.board_at, settings.dump_period);
+        let wants_board = board.dump_wanted || is_due(now, board.dump_at, settings.dump_period);
         let wants_clock = is_due(now, board.clock_at, clock_period(board));
         if settings.leave_changes {
             return peek(board, wants_board, wants_clock);
         }
-        if let Some(owed) = board.owed {
+        if let Some(pending_report) = board.pending_report {
             // The ping's answer comes after all answers still in transit. Only then is it known which report a repeat
             // returns.
-            return Some(if owed.flushed {
+            return Some(if pending_report.flushed {
                 BusCommandKind::RepeatChanges
             } else {
                 BusCommandKind::Ping
@@ -75,14 +75,14 @@ impl Turn {
         let extra = if has_time {
             extra
         } else {
-            self.denied |= extra.is_some();
+            self.cut_short |= extra.is_some();
             None
         };
         if board.wants_recall() {
             return Some(BusCommandKind::RepeatChanges);
         }
-        if !std::mem::replace(&mut self.asked_changes, true) {
-            let all = wants_board && extra.is_some() && board.all_in_one_refused < 2;
+        if !std::mem::replace(&mut self.changes_queried, true) {
+            let all = wants_board && extra.is_some() && board.combined_unanswered < 2;
             return Some(if all {
                 BusCommandKind::ChangesClockBoard
             } else {
@@ -116,7 +116,7 @@ fn peek(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option<BusCom
 }
 
 fn wants_version(board: &BusBoard) -> bool {
-    board.version.is_none() && board.versions_asked < MAX_VERSION_QUESTIONS
+    board.version.is_none() && board.version_queries < MAX_VERSION_QUESTIONS
 }
 
 fn is_due(now: Timestamp, last: Option<Timestamp>, period: Duration) -> bool {
@@ -160,35 +160,35 @@ mod tests {
     #[test]
     fn the_combined_query_is_sent_only_when_a_dump_is_due_and_the_board_knows_it() {
         let mut board = board();
-        let ask = |board: &BusBoard| turn().next(NOW, board, None, true, &BusSettings::default());
-        assert_eq!(ask(&board), Some(BusCommandKind::ChangesClockBoard));
-        board.all_in_one_refused = 2;
-        assert_eq!(ask(&board), Some(BusCommandKind::Changes));
-        board.all_in_one_refused = 0;
-        (board.board_wanted, board.board_at) = (false, Some(NOW));
-        assert_eq!(ask(&board), Some(BusCommandKind::Changes));
+        let next_query = |board: &BusBoard| turn().next(NOW, board, None, true, &BusSettings::default());
+        assert_eq!(next_query(&board), Some(BusCommandKind::ChangesClockBoard));
+        board.combined_unanswered = 2;
+        assert_eq!(next_query(&board), Some(BusCommandKind::Changes));
+        board.combined_unanswered = 0;
+        (board.dump_wanted, board.dump_at) = (false, Some(NOW));
+        assert_eq!(next_query(&board), Some(BusCommandKind::Changes));
     }
 
     #[test]
     fn a_board_without_the_combined_query_gets_separate_ones() {
         let mut board = board();
-        board.all_in_one_refused = 2;
+        board.combined_unanswered = 2;
         let mut turn = turn();
-        let mut ask =
+        let mut next_query =
             |board: &BusBoard| turn.next(NOW, board, Some(Outcome::Answered), true, &BusSettings::default());
-        assert_eq!(ask(&board), Some(BusCommandKind::Changes));
-        assert_eq!(ask(&board), Some(BusCommandKind::Clock));
+        assert_eq!(next_query(&board), Some(BusCommandKind::Changes));
+        assert_eq!(next_query(&board), Some(BusCommandKind::Clock));
         board.clock_at = Some(NOW);
-        assert_eq!(ask(&board), Some(BusCommandKind::Board));
-        (board.board_wanted, board.board_at) = (false, Some(NOW));
-        assert_eq!(ask(&board), None);
+        assert_eq!(next_query(&board), Some(BusCommandKind::Board));
+        (board.dump_wanted, board.dump_at) = (false, Some(NOW));
+        assert_eq!(next_query(&board), None);
     }
 
     #[test]
     fn without_time_only_changes_are_queried_and_the_denial_is_noted() {
         let board = board();
         let mut turn = turn();
-        let mut ask = || {
+        let mut next_query = || {
             turn.next(
                 NOW,
                 &board,
@@ -197,8 +197,11 @@ mod tests {
                 &BusSettings::default(),
             )
         };
-        assert_eq!((ask(), ask()), (Some(BusCommandKind::Changes), None));
-        assert!(turn.denied);
+        assert_eq!(
+            (next_query(), next_query()),
+            (Some(BusCommandKind::Changes), None)
+        );
+        assert!(turn.cut_short);
     }
 
     #[test]

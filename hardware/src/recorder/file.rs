@@ -11,11 +11,11 @@ use crate::time::Timestamp;
 /// Output of a capture that can be truncated.
 pub(super) trait Storage: Write {
     /// Truncates the output to this length in bytes.
-    fn cut(&self, length: u64) -> io::Result<()>;
+    fn set_length(&self, length: u64) -> io::Result<()>;
 }
 
 impl Storage for File {
-    fn cut(&self, length: u64) -> io::Result<()> {
+    fn set_length(&self, length: u64) -> io::Result<()> {
         self.set_len(length)
     }
 }
@@ -32,7 +32,7 @@ pub(super) struct DayFile<F> {
     /// Interfaces for single-board mode, bus mode and a probe. `None` until the first entry in that mode.
     interfaces: [Option<usize>; 3],
     /// Length of the file up to its last complete block, in bytes.
-    whole: u64,
+    complete_length: u64,
 }
 
 impl<F: Storage> DayFile<F> {
@@ -46,13 +46,13 @@ impl<F: Storage> DayFile<F> {
             day: day.to_owned(),
             path,
             changed: true,
-            whole: writer.get_ref().length.get(),
+            complete_length: writer.get_ref().length.get(),
             writer,
             interfaces: [None; 3],
         })
     }
 
-    /// Writes an entry of a port. After an error, call [`mend`](Self::mend) before the next write.
+    /// Writes an entry of a port. After an error, call [`repair`](Self::repair) before the next write.
     pub(super) fn write(
         &mut self,
         port: &str,
@@ -74,15 +74,15 @@ impl<F: Storage> DayFile<F> {
 
     /// Returns the length in bytes, without a partially written block.
     pub(super) fn length(&self) -> u64 {
-        self.whole
+        self.complete_length
     }
 
     /// Removes a partially written block.
-    pub(super) fn mend(&mut self) -> io::Result<()> {
+    pub(super) fn repair(&mut self) -> io::Result<()> {
         let output = self.writer.get_ref();
-        if output.length.get() != self.whole {
-            output.file.cut(self.whole)?;
-            output.length.set(self.whole);
+        if output.length.get() != self.complete_length {
+            output.file.set_length(self.complete_length)?;
+            output.length.set(self.complete_length);
         }
         Ok(())
     }
@@ -104,7 +104,7 @@ impl<F: Storage> DayFile<F> {
     }
 
     fn mark_block_complete(&mut self) {
-        self.whole = self.writer.get_ref().length.get();
+        self.complete_length = self.writer.get_ref().length.get();
         self.changed = true;
     }
 }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     impl Storage for Disk {
-        fn cut(&self, length: u64) -> io::Result<()> {
+        fn set_length(&self, length: u64) -> io::Result<()> {
             self.bytes.borrow_mut().truncate(length as usize);
             Ok(())
         }
@@ -209,14 +209,14 @@ mod tests {
     #[test]
     fn a_partially_written_block_is_removed() {
         // Section header, interface, one chunk, and a part of another.
-        let whole = 28 + 40 + 52;
-        for room in whole..whole + 52 {
+        let complete_length = 28 + 40 + 52;
+        for room in complete_length..complete_length + 52 {
             let disk = Disk::with_room(room);
             let mut file = DayFile::begin("2026-11-21", "x".into(), disk.clone(), 0).unwrap();
             file.write("port", LineMode::Single, AT, &chunk(1)).unwrap();
             let error = file.write("port", LineMode::Single, AT, &chunk(2)).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-            file.mend().unwrap();
+            file.repair().unwrap();
             assert_eq!(chunks(&disk), [chunk(1)]);
 
             disk.room.set(1 << 20);
@@ -231,7 +231,7 @@ mod tests {
         let mut file = DayFile::begin("2026-11-21", "x".into(), disk.clone(), 0).unwrap();
         let error = file.write("port", LineMode::Single, AT, &chunk(1)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-        file.mend().unwrap();
+        file.repair().unwrap();
         disk.room.set(1 << 20);
         for mode in [LineMode::Bus, LineMode::Single, LineMode::Bus] {
             file.write("port", mode, AT, &chunk(2)).unwrap();

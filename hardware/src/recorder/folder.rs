@@ -272,7 +272,7 @@ mod tests {
         let written = make("2026-11-18-ttyUSB1.pcapng");
         let oldest = make("2026-11-19-ttyUSB0.pcapng");
         let newer = make("2026-11-20-ttyUSB0.pcapng");
-        let of_the_user = make("2026-final.pcapng");
+        let users_file = make("2026-final.pcapng");
         let locked = make("2026-11-17-ttyUSB9.pcapng");
         let lock = File::open(&locked).unwrap();
         lock.try_lock().unwrap();
@@ -283,7 +283,7 @@ mod tests {
         assert!(!oldest.exists());
         assert_eq!(folder.keep_to_budget(0, &in_use), 200);
         assert!(!newer.exists());
-        assert!(written.exists() && of_the_user.exists() && locked.exists());
+        assert!(written.exists() && users_file.exists() && locked.exists());
     }
 
     #[test]

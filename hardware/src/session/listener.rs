@@ -45,8 +45,13 @@ impl SessionListener {
         self.push(now, Observation::Closed { reason });
     }
 
-    /// Takes in bytes from the board. Also hands each decoded message or decoding error to `heard`.
-    pub(super) fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8], mut heard: impl FnMut(&Decoded<'_>)) {
+    /// Takes in bytes from the board. Also hands each decoded message or decoding error to `on_decoded`.
+    pub(super) fn handle_bytes(
+        &mut self,
+        now: Timestamp,
+        bytes: &[u8],
+        mut on_decoded: impl FnMut(&Decoded<'_>),
+    ) {
         let Self {
             decoder,
             identity,
@@ -68,7 +73,7 @@ impl SessionListener {
                 }
                 Err(rejected) => disturbed += rejected.bytes,
             }
-            heard(&decoded);
+            on_decoded(&decoded);
         });
         if disturbed > 0 {
             self.push(now, Observation::Disturbed { bytes: disturbed });

@@ -19,7 +19,7 @@ pub(super) const MAX_ANSWER_TIME: Duration = Duration::from_secs(12);
 /// Version and serial numbers come before the dump, as a board counts as connected from its first dump. The mode comes
 /// before the dump, so that no change falls between the two. The memory follows the dump immediately, since the tracker
 /// waits only a second for it.
-pub(super) const OPENING: [Command; 8] = [
+pub(super) const OPENING_COMMANDS: [Command; 8] = [
     Command::SendVersion,
     Command::ReturnSerialNumber,
     Command::ReturnLongSerialNumber,
@@ -38,16 +38,16 @@ pub(super) const SIGN_OF_LIFE: [Command; 2] = [Command::UpdateNice, Command::Sen
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected {
     /// Maximum pause before and within the answer.
-    pub(super) patience: Duration,
+    pub(super) timeout: Duration,
     /// Maximum times the query is sent to a board that sends nothing at all.
     pub(super) tries: u8,
     /// Whether every board can answer. If so, a missing answer means that no board is connected.
-    pub(super) vital: bool,
+    pub(super) required: bool,
 }
 
 /// Returns how to wait for the answer to a command, or `None` if the command has no answer.
 pub(super) fn expected(command: &Command) -> Option<Expected> {
-    let (patience, tries, vital) = match command {
+    let (timeout, tries, required) = match command {
         Command::SendVersion => (Duration::from_millis(1500), 8, true),
         Command::SendBoard => (Duration::from_millis(1000), 5, true),
         Command::SendEeMoves => (Duration::from_millis(1000), 2, false),
@@ -63,9 +63,9 @@ pub(super) fn expected(command: &Command) -> Option<Expected> {
         _ => return None,
     };
     Some(Expected {
-        patience,
+        timeout,
         tries,
-        vital,
+        required,
     })
 }
 
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn no_session_command_resets_the_board_or_switches_it_to_bus_mode() {
-        for command in OPENING.iter().chain(&SIGN_OF_LIFE) {
+        for command in OPENING_COMMANDS.iter().chain(&SIGN_OF_LIFE) {
             assert!(
                 !matches!(command, Command::Reset | Command::ToBusMode),
                 "{command:?}"

@@ -11,27 +11,27 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
     /// When the last message came, or the port was opened.
-    pub(super) heard_at: Timestamp,
+    pub(super) last_message_at: Timestamp,
     /// Whether a message has come since the port was opened.
-    speaks: bool,
+    any_message: bool,
     /// Whether undecodable bytes have come since the last message.
-    noise: bool,
+    garbage_since_message: bool,
     /// When bytes last came that did not complete a message. An answer may be in transit.
-    pub(super) busy_at: Timestamp,
+    pub(super) last_partial_at: Timestamp,
     /// When a square last changed, or the memory came. `None` if a dump has come since.
     changed_at: Option<Timestamp>,
     /// When undecodable bytes last came.
     pub(super) garbage_at: Option<Timestamp>,
     /// First sign since the last dump that bytes or changes were lost.
     disturbed_at: Option<Timestamp>,
-    pub(super) dump_asked_at: Option<Timestamp>,
+    pub(super) dump_requested_at: Option<Timestamp>,
     /// Whether the clock runs. `None` without a clock.
     clock_runs: Option<bool>,
     /// Last clock reading, if the clock was running. `None` otherwise.
     running: Option<ClockTimes>,
     /// Whether the lever has kept its position for more than one reading. After a press, the first reading may still
     /// change.
-    lever_rests: bool,
+    lever_steady: bool,
     /// Changes of squares since the last press.
     changes: u8,
     /// Contents of the squares according to dumps and reports. `None` before the first dump.
@@ -40,38 +40,38 @@ pub(super) struct Watch {
     /// its report follows.
     unreported: Vec<(Field, Contents)>,
     /// When reports were first noticed to be lost. `None` if none are missing.
-    missed_at: Option<Timestamp>,
-    pub(super) memory_asked_at: Option<Timestamp>,
+    loss_noticed_at: Option<Timestamp>,
+    pub(super) memory_requested_at: Option<Timestamp>,
 }
 
 impl Watch {
     pub(super) fn opened(now: Timestamp) -> Self {
         Self {
-            heard_at: now,
-            speaks: false,
-            noise: false,
-            busy_at: now,
+            last_message_at: now,
+            any_message: false,
+            garbage_since_message: false,
+            last_partial_at: now,
             changed_at: None,
             garbage_at: None,
             disturbed_at: None,
-            dump_asked_at: None,
+            dump_requested_at: None,
             clock_runs: None,
             running: None,
-            lever_rests: false,
+            lever_steady: false,
             changes: 0,
             fields: None,
             unreported: Vec::new(),
-            missed_at: None,
-            memory_asked_at: None,
+            loss_noticed_at: None,
+            memory_requested_at: None,
         }
     }
 
     /// Takes in a decoded message or a decoding error.
-    pub(super) fn hear(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
+    pub(super) fn handle_decoded(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
         let message = match decoded {
             Ok(Message::Unknown { .. }) | Err(_) => {
-                self.noise = true;
-                self.busy_at = now;
+                self.garbage_since_message = true;
+                self.last_partial_at = now;
                 self.garbage_at = Some(now);
                 self.disturbed_at.get_or_insert(now);
                 return;
@@ -80,29 +80,29 @@ impl Watch {
         };
         // The running clock was not heard for a while, so changes in that time were not heard either.
         let runs = self.clock_runs == Some(true);
-        if runs && now > self.heard_at.max(self.busy_at) + RUNNING_CLOCK_SILENCE {
-            self.missed(now);
+        if runs && now > self.last_message_at.max(self.last_partial_at) + RUNNING_CLOCK_SILENCE {
+            self.note_loss(now);
         }
-        (self.heard_at, self.speaks, self.noise) = (now, true, false);
+        (self.last_message_at, self.any_message, self.garbage_since_message) = (now, true, false);
         match message {
             Message::FieldUpdate(update) => {
                 self.changed_at = Some(now);
                 self.changes = self.changes.saturating_add(1);
-                self.reported(now, update.field, update.contents);
+                self.handle_report(now, update.field, update.contents);
             }
             Message::BoardDump(dump) => {
                 (self.changed_at, self.disturbed_at) = (None, None);
-                self.dumped(now, dump);
+                self.handle_dump(now, dump);
             }
             // While the memory was sent, updates had to wait, and a board has little room for them.
             Message::EeMoves(_) => {
                 self.changed_at = Some(now);
-                self.missed_at = None;
+                self.loss_noticed_at = None;
                 self.unreported.clear();
             }
             Message::ClockTimes(times) => {
                 self.clock_runs = Some(times.running);
-                self.clock_shown(now, *times);
+                self.compare_clock(now, *times);
             }
             Message::ClockAbsent(_) => (self.clock_runs, self.running) = (None, None),
             _ => {}
@@ -111,20 +111,20 @@ impl Watch {
 
     /// Compares two readings of a running clock. Players press only after a move, so if too few changes were reported
     /// before a press, some may have been lost.
-    fn clock_shown(&mut self, now: Timestamp, times: ClockTimes) {
+    fn compare_clock(&mut self, now: Timestamp, times: ClockTimes) {
         let before = self.running.take().filter(|_| times.running);
         self.running = Some(times).filter(|times| times.running);
         let Some(before) = before else {
-            self.lever_rests = false;
+            self.lever_steady = false;
             return;
         };
         let moved = before.lever_right_high != times.lever_right_high;
         // If the lever is where it was and the time of the halted side has changed, both sides have pressed.
-        let twice = self.lever_rests && !moved && halted(before) != halted(times);
-        self.lever_rests = !moved;
+        let twice = self.lever_steady && !moved && halted(before) != halted(times);
+        self.lever_steady = !moved;
         if moved || twice {
             let changes = core::mem::take(&mut self.changes);
-            if changes < if twice { CHANGES_OF_TWO } else { 1 } {
+            if changes < if twice { MIN_CHANGES_OF_TWO_PLIES } else { 1 } {
                 self.disturbed_at.get_or_insert(now);
             }
         }
@@ -132,7 +132,7 @@ impl Watch {
 
     /// Takes in a reported change. Boards report only changes, so a report of contents already known shows that another
     /// report was lost.
-    fn reported(&mut self, now: Timestamp, field: Field, contents: Contents) {
+    fn handle_report(&mut self, now: Timestamp, field: Field, contents: Contents) {
         let Some(known) = self
             .fields
             .as_mut()
@@ -145,28 +145,28 @@ impl Watch {
         self.unreported.retain(|ahead| *ahead != (field, contents));
         if self.unreported.len() < shown {
             // The dump had already shown this change.
-            self.missed_at = self.missed_at.filter(|_| !self.unreported.is_empty());
+            self.loss_noticed_at = self.loss_noticed_at.filter(|_| !self.unreported.is_empty());
         } else if !changed {
-            self.missed_at.get_or_insert(now);
+            self.loss_noticed_at.get_or_insert(now);
         }
     }
 
-    fn dumped(&mut self, now: Timestamp, dump: &Dump) {
+    fn handle_dump(&mut self, now: Timestamp, dump: &Dump) {
         if let Some(fields) = &self.fields {
             let shown = Field::all().zip(*dump);
             let different = shown.filter(|(field, contents)| fields[field.index()] != *contents);
             self.unreported = different.collect();
             if !self.unreported.is_empty() {
-                self.missed_at.get_or_insert(now);
+                self.loss_noticed_at.get_or_insert(now);
             }
         }
         self.fields = Some(*dump);
     }
 
     /// Notes that reports may have been lost, and that a dump may not show all of them.
-    pub(super) fn missed(&mut self, now: Timestamp) {
+    pub(super) fn note_loss(&mut self, now: Timestamp) {
         if self.fields.is_some() {
-            self.missed_at.get_or_insert(now);
+            self.loss_noticed_at.get_or_insert(now);
             self.disturbed_at.get_or_insert(now);
         }
     }
@@ -174,9 +174,12 @@ impl Watch {
     /// Returns when to request the memory for lost reports. `None` if no report is known to be lost, or if the board
     /// has not been heard since the loss.
     pub(super) fn memory_due(&self) -> Option<Timestamp> {
-        let due = self.missed_at.filter(|missed| self.heard_at >= *missed)? + REPORT_FOLLOWS;
+        let due = self
+            .loss_noticed_at
+            .filter(|noticed_at| self.last_message_at >= *noticed_at)?
+            + REPORT_DELAY;
         Some(
-            self.memory_asked_at
+            self.memory_requested_at
                 .map_or(due, |at| due.max(at + MIN_MEMORY_INTERVAL)),
         )
     }
@@ -189,12 +192,12 @@ impl Watch {
     pub(super) fn dump_due(&self, settings: &SessionSettings) -> Option<Timestamp> {
         let quiet = match self.changed_at {
             Some(at) => Some(at + settings.quiet_dump),
-            None => self.dump_asked_at.map(|at| at + ROUTINE),
+            None => self.dump_requested_at.map(|at| at + ROUTINE_DUMP_INTERVAL),
         };
-        let disturbed = self.disturbed_at.map(|at| at + BURST);
+        let disturbed = self.disturbed_at.map(|at| at + BURST_TIME);
         let due = quiet.into_iter().chain(disturbed).min()?;
         Some(
-            self.dump_asked_at
+            self.dump_requested_at
                 .map_or(due, |at| due.max(at + MIN_DUMP_INTERVAL)),
         )
     }
@@ -202,7 +205,7 @@ impl Watch {
     /// Returns when the board will have been silent for too long.
     pub(super) fn silence_due(&self, settings: &SessionSettings) -> Timestamp {
         let running = self.clock_runs == Some(true);
-        self.heard_at
+        self.last_message_at
             + if running {
                 settings.silence.min(RUNNING_CLOCK_SILENCE)
             } else {
@@ -212,7 +215,7 @@ impl Watch {
 
     /// Returns why the port is given up if a vital query remains unanswered.
     pub(super) fn reason(&self) -> &'static str {
-        match (self.speaks, self.noise) {
+        match (self.any_message, self.garbage_since_message) {
             (false, false) => "no board answers: perhaps this is another device, or a board without power",
             (false, true) => {
                 "the input is not that of a board: perhaps this is another device, or the cable is \
@@ -235,16 +238,16 @@ fn halted(times: ClockTimes) -> (u8, u8, u8) {
 }
 
 /// Minimum changes of two plies: four, less one if a piece is captured before the next scan of the board.
-const CHANGES_OF_TWO: u8 = 3;
+const MIN_CHANGES_OF_TWO_PLIES: u8 = 3;
 /// Delay of a dump after garbage, so that the burst is over.
-const BURST: Duration = Duration::from_millis(300);
+const BURST_TIME: Duration = Duration::from_millis(300);
 /// Minimum time between two dump requests, so that dumps do not fill a disturbed line.
 const MIN_DUMP_INTERVAL: Duration = Duration::from_secs(2);
 /// Delay after which a report overtaken by a dump has come, within one scan, and a burst of garbage is over.
-const REPORT_FOLLOWS: Duration = Duration::from_millis(300);
+const REPORT_DELAY: Duration = Duration::from_millis(300);
 /// Minimum time between two memory requests, so that they do not fill a line that keeps losing reports.
 const MIN_MEMORY_INTERVAL: Duration = Duration::from_secs(10);
 /// Interval of routine dumps. A completely lost update leaves no trace.
-const ROUTINE: Duration = Duration::from_secs(60);
+const ROUTINE_DUMP_INTERVAL: Duration = Duration::from_secs(60);
 /// Maximum silence with a running clock. A board then reports every second, sometimes every other.
 const RUNNING_CLOCK_SILENCE: Duration = Duration::from_secs(4);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use kiebitz_protocol::{ClockMessage, Command, Decoded, Message};
 
-use super::question::{self, MAX_ANSWER_TIME, OPENING, SIGN_OF_LIFE};
+use super::question::{self, MAX_ANSWER_TIME, OPENING_COMMANDS, SIGN_OF_LIFE};
 use super::settings::SessionSettings;
 use super::watch::Watch;
 use crate::facts::INPUT_BUFFER;
@@ -20,7 +20,7 @@ pub(super) struct SessionWriter {
     open: Option<Open>,
     close: Option<String>,
     /// When the text is to end that the clock was displaying when the port was closed.
-    text_left: Option<Timestamp>,
+    interrupted_text_end: Option<Timestamp>,
 }
 
 #[derive(Debug)]
@@ -28,27 +28,27 @@ struct Open {
     watch: Watch,
     agenda: VecDeque<Command>,
     /// The query that waits for its answer.
-    asked: Option<Asked>,
+    pending_query: Option<PendingQuery>,
     /// Serial numbers that the board did not give when queried.
-    ungiven: Vec<Command>,
+    refused_numbers: Vec<Command>,
     /// When the serial numbers were last queried. `None` after the first dump request that follows.
-    numbers_asked_at: Option<Timestamp>,
+    numbers_requested_at: Option<Timestamp>,
     /// How many times the serial numbers were queried.
-    numbers_asked: u8,
+    number_requests: u8,
     /// Consecutive dump requests answered by garbage.
     collisions: u8,
     /// Remainder of a command that was too long for the board's input buffer.
     rest: Vec<u8>,
     outbox: Option<Vec<u8>>,
     /// Nothing more is sent before this time.
-    free_at: Timestamp,
+    earliest_write: Timestamp,
     /// When the clock's display is to show its times again.
     text_until: Option<Timestamp>,
     battery_due: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Asked {
+struct PendingQuery {
     command: Command,
     first_at: Timestamp,
     at: Timestamp,
@@ -61,7 +61,7 @@ impl SessionWriter {
             settings,
             open: None,
             close: None,
-            text_left: None,
+            interrupted_text_end: None,
         }
     }
 
@@ -70,56 +70,56 @@ impl SessionWriter {
         self.close = None;
         self.open = Some(Open {
             watch: Watch::opened(now),
-            agenda: OPENING
+            agenda: OPENING_COMMANDS
                 .into_iter()
                 .filter(|command| memory || *command != Command::SendEeMoves)
                 .collect(),
-            asked: None,
-            ungiven: Vec::new(),
-            numbers_asked_at: None,
-            numbers_asked: 0,
+            pending_query: None,
+            refused_numbers: Vec::new(),
+            numbers_requested_at: None,
+            number_requests: 0,
             collisions: 0,
             rest: Vec::new(),
             outbox: None,
-            free_at: now + BETWEEN_COMMANDS,
-            text_until: self.text_left.take(),
+            earliest_write: now + BETWEEN_COMMANDS,
+            text_until: self.interrupted_text_end.take(),
             battery_due: self.settings.battery.map(|_| now),
         });
     }
 
     pub(super) fn handle_closed(&mut self) {
-        self.shut();
+        self.close_port();
         self.close = None;
     }
 
     /// Takes in a decoded message or a decoding error.
-    pub(super) fn hear(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
+    pub(super) fn handle_decoded(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
         let Some(open) = &mut self.open else { return };
-        open.watch.hear(now, decoded);
+        open.watch.handle_decoded(now, decoded);
         if matches!(decoded, Ok(Message::BoardDump(_))) {
             open.collisions = 0;
         }
-        if let (Ok(message), Some(asked)) = (decoded, &open.asked)
-            && question::answers(message, &asked.command)
+        if let (Ok(message), Some(pending_query)) = (decoded, &open.pending_query)
+            && question::answers(message, &pending_query.command)
         {
-            open.asked = None;
-            open.free_at = open.free_at.max(now + BETWEEN_COMMANDS);
+            open.pending_query = None;
+            open.earliest_write = open.earliest_write.max(now + BETWEEN_COMMANDS);
         }
     }
 
     /// Notes that bytes came that do not complete a message.
-    pub(super) fn hear_part(&mut self, now: Timestamp) {
+    pub(super) fn handle_partial(&mut self, now: Timestamp) {
         if let Some(open) = &mut self.open {
-            open.watch.busy_at = now;
+            open.watch.last_partial_at = now;
         }
     }
 
     /// Notes that the driver has written the bytes. The time-out of the answer starts now.
     pub(super) fn handle_sent(&mut self, now: Timestamp) {
         let Some(open) = &mut self.open else { return };
-        open.free_at = open.free_at.max(now + BETWEEN_COMMANDS);
-        if let Some(asked) = &mut open.asked {
-            asked.at = now;
+        open.earliest_write = open.earliest_write.max(now + BETWEEN_COMMANDS);
+        if let Some(pending_query) = &mut open.pending_query {
+            pending_query.at = now;
         }
     }
 
@@ -130,14 +130,14 @@ impl SessionWriter {
         open.agenda
             .retain(|command| !matches!(command, Command::Clock(_)));
         open.agenda.push_back(question::show(text));
-        open.free_at = open.free_at.max(now);
+        open.earliest_write = open.earliest_write.max(now);
     }
 
     pub(super) fn handle_deadline(&mut self, now: Timestamp) {
         let Some(open) = &mut self.open else { return };
-        if let Err(reason) = open.work(now, &self.settings) {
+        if let Err(reason) = open.handle_due(now, &self.settings) {
             self.close = Some(reason.to_owned());
-            self.shut();
+            self.close_port();
         }
     }
 
@@ -154,30 +154,34 @@ impl SessionWriter {
         self.close.take()
     }
 
-    fn shut(&mut self) {
+    fn close_port(&mut self) {
         if let Some(open) = self.open.take() {
-            self.text_left = open.text_until;
+            self.interrupted_text_end = open.text_until;
         }
     }
 }
 
 impl Open {
-    /// Returns when [`work`](Self::work) will have something to do. `None` until the driver has taken the bytes to
-    /// write.
+    /// Returns when [`handle_due`](Self::handle_due) will have something to do. `None` until the driver has taken the
+    /// bytes to write.
     fn deadline(&self, settings: &SessionSettings) -> Option<Timestamp> {
         if self.outbox.is_some() {
             return None;
         }
         if !self.rest.is_empty() {
-            return Some(self.free_at);
+            return Some(self.earliest_write);
         }
-        if let Some(due) = self.asked.as_ref().and_then(|asked| self.answer_due(asked)) {
+        if let Some(due) = self
+            .pending_query
+            .as_ref()
+            .and_then(|pending_query| self.answer_due(pending_query))
+        {
             return Some(due);
         }
         if !self.agenda.is_empty() {
-            return Some(self.free_at);
+            return Some(self.earliest_write);
         }
-        let occasion = [
+        let next_due = [
             self.watch.dump_due(settings),
             self.watch.memory_due().filter(|_| settings.read_memory),
             self.text_until,
@@ -186,7 +190,7 @@ impl Open {
         .into_iter()
         .flatten()
         .fold(self.watch.silence_due(settings), Timestamp::min);
-        Some(occasion.max(self.free_at))
+        Some(next_due.max(self.earliest_write))
     }
 
     /// Does everything that is due by `now`.
@@ -194,7 +198,7 @@ impl Open {
     /// # Errors
     ///
     /// Fails with the reason if the port must be given up.
-    fn work(&mut self, now: Timestamp, settings: &SessionSettings) -> Result<(), &'static str> {
+    fn handle_due(&mut self, now: Timestamp, settings: &SessionSettings) -> Result<(), &'static str> {
         if self.deadline(settings).is_none_or(|due| now < due) {
             return Ok(());
         }
@@ -202,15 +206,15 @@ impl Open {
             self.write(now);
             return Ok(());
         }
-        if let Some(asked) = self.asked.take() {
-            return self.unanswered(now, asked, settings);
+        if let Some(pending_query) = self.pending_query.take() {
+            return self.unanswered(now, pending_query, settings);
         }
         if self.agenda.is_empty() {
             self.plan(now, settings);
         }
         if self.agenda.front() == Some(&Command::SendBoard) {
-            self.doubt_numbers();
-            if now < self.free_at {
+            self.recheck_numbers();
+            if now < self.earliest_write {
                 return Ok(());
             }
         }
@@ -218,7 +222,7 @@ impl Open {
             if matches!(command, Command::Clock(ClockMessage::Text(_))) {
                 self.text_until = Some(now + settings.text_time);
             }
-            self.ask(now, command, now, 1);
+            self.send_query(now, command, now, 1);
         }
         Ok(())
     }
@@ -226,26 +230,26 @@ impl Open {
     /// Returns when to stop waiting for the answer. The wait goes on while bytes keep coming: the memory takes 8.3 s,
     /// and a board that is still sending its memory to a former host answers the first query only afterwards. The total
     /// wait is limited, so that endless garbage does not pass for an answer in transit.
-    fn answer_due(&self, asked: &Asked) -> Option<Timestamp> {
-        let expected = question::expected(&asked.command)?;
-        let patient = asked.at.max(self.watch.busy_at) + expected.patience;
-        let limit = match asked.command {
+    fn answer_due(&self, pending_query: &PendingQuery) -> Option<Timestamp> {
+        let expected = question::expected(&pending_query.command)?;
+        let timeout_at = pending_query.at.max(self.watch.last_partial_at) + expected.timeout;
+        let limit = match pending_query.command {
             Command::SendVersion | Command::SendEeMoves => MAX_ANSWER_TIME,
-            _ => expected.patience * 3,
+            _ => expected.timeout * 3,
         };
-        Some(patient.min(asked.at + limit))
+        Some(timeout_at.min(pending_query.at + limit))
     }
 
     fn unanswered(
         &mut self,
         now: Timestamp,
-        asked: Asked,
+        pending_query: PendingQuery,
         settings: &SessionSettings,
     ) -> Result<(), &'static str> {
-        let Some(expected) = question::expected(&asked.command) else {
+        let Some(expected) = question::expected(&pending_query.command) else {
             return Ok(());
         };
-        let silent = self.watch.heard_at < asked.first_at;
+        let silent = self.watch.last_message_at < pending_query.first_at;
         // A board that sends other messages is connected. It either missed the query or does not know it.
         let max_tries = if silent {
             expected.tries
@@ -255,38 +259,43 @@ impl Open {
         // With a garbled serial number, the board would be taken for another one; without its memory, games would be
         // lost. So these two are requested again if garbage came.
         let is_number = matches!(
-            asked.command,
+            pending_query.command,
             Command::ReturnSerialNumber | Command::ReturnLongSerialNumber
         );
-        let garbage = self.watch.garbage_at.is_some_and(|at| at >= asked.at);
-        let garbled = garbage && (is_number || asked.command == Command::SendEeMoves);
-        if settings.shared && garbage && asked.command == Command::SendBoard {
+        let garbage = self.watch.garbage_at.is_some_and(|at| at >= pending_query.at);
+        let garbled = garbage && (is_number || pending_query.command == Command::SendEeMoves);
+        if settings.shared && garbage && pending_query.command == Command::SendBoard {
             self.collisions += 1;
             if self.collisions >= MAX_COLLISIONS {
                 return Err(SEVERAL_BOARDS);
             }
         }
-        let again = asked.tries < max_tries || garbled;
-        if again && now.saturating_duration_since(asked.first_at) < MAX_ANSWER_TIME {
-            self.ask(now, asked.command, asked.first_at, asked.tries.saturating_add(1));
-        } else if is_number && !self.ungiven.contains(&asked.command) {
-            self.ungiven.push(asked.command);
-            self.requery_number(asked.command);
-            self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
-        } else if asked.command == Command::SendBoard && !silent {
+        let again = pending_query.tries < max_tries || garbled;
+        if again && now.saturating_duration_since(pending_query.first_at) < MAX_ANSWER_TIME {
+            self.send_query(
+                now,
+                pending_query.command,
+                pending_query.first_at,
+                pending_query.tries.saturating_add(1),
+            );
+        } else if is_number && !self.refused_numbers.contains(&pending_query.command) {
+            self.refused_numbers.push(pending_query.command);
+            self.requery_number(pending_query.command);
+            self.earliest_write = self.earliest_write.max(now + BETWEEN_COMMANDS);
+        } else if pending_query.command == Command::SendBoard && !silent {
             // The board missed the query but has been heard since. Its memory has the changes that it did not report
             // meanwhile.
-            self.watch.missed(now);
-            self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
-        } else if silent && expected.vital {
+            self.watch.note_loss(now);
+            self.earliest_write = self.earliest_write.max(now + BETWEEN_COMMANDS);
+        } else if silent && expected.required {
             return Err(self.watch.reason());
-        } else if asked.command == Command::SendEeMoves && silent {
+        } else if pending_query.command == Command::SendEeMoves && silent {
             // The board has sent nothing at all meanwhile. The memory is requested again once the board is heard.
-            self.watch.missed(now);
-            self.watch.memory_asked_at = None;
-            self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
+            self.watch.note_loss(now);
+            self.watch.memory_requested_at = None;
+            self.earliest_write = self.earliest_write.max(now + BETWEEN_COMMANDS);
         } else {
-            self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
+            self.earliest_write = self.earliest_write.max(now + BETWEEN_COMMANDS);
         }
         Ok(())
     }
@@ -305,49 +314,49 @@ impl Open {
 
     /// Queries the serial numbers again before the first dump, once the line is calm, if garbage came around them. A
     /// board counts as connected from its first dump, and with garbled numbers it would be taken for another board.
-    fn doubt_numbers(&mut self) {
-        let Some(asked_at) = self.numbers_asked_at.take() else {
+    fn recheck_numbers(&mut self) {
+        let Some(requested_at) = self.numbers_requested_at.take() else {
             return;
         };
-        let calm_at = self.watch.garbage_at.map(|at| at + CALM);
-        let calm_at = calm_at.filter(|at| *at >= asked_at && self.numbers_asked < MAX_NUMBERS_ASKED);
+        let calm_at = self.watch.garbage_at.map(|at| at + CALM_TIME);
+        let calm_at = calm_at.filter(|at| *at >= requested_at && self.number_requests < MAX_NUMBER_REQUESTS);
         if let Some(calm_at) = calm_at {
             self.agenda.push_front(Command::ReturnLongSerialNumber);
             self.agenda.push_front(Command::ReturnSerialNumber);
-            self.free_at = self.free_at.max(calm_at);
+            self.earliest_write = self.earliest_write.max(calm_at);
         }
     }
 
     /// Fills the empty agenda with the commands that are due.
     fn plan(&mut self, now: Timestamp, settings: &SessionSettings) {
-        let come = |due: Option<Timestamp>| due.is_some_and(|due| due <= now);
-        if come(Some(self.watch.silence_due(settings))) {
+        let is_due = |due: Option<Timestamp>| due.is_some_and(|due| due <= now);
+        if is_due(Some(self.watch.silence_due(settings))) {
             self.agenda.extend(SIGN_OF_LIFE);
-        } else if settings.read_memory && come(self.watch.memory_due()) {
+        } else if settings.read_memory && is_due(self.watch.memory_due()) {
             self.agenda.push_back(Command::SendEeMoves);
-        } else if come(self.watch.dump_due(settings)) {
+        } else if is_due(self.watch.dump_due(settings)) {
             self.agenda.push_back(Command::SendBoard);
-        } else if come(self.text_until) {
+        } else if is_due(self.text_until) {
             self.text_until = None;
             self.agenda.push_back(Command::Clock(ClockMessage::End));
-        } else if come(self.battery_due) {
+        } else if is_due(self.battery_due) {
             self.battery_due = settings.battery.map(|every| now + every);
             self.agenda.push_back(Command::SendBatteryStatus);
         }
     }
 
-    fn ask(&mut self, now: Timestamp, command: Command, first_at: Timestamp, tries: u8) {
+    fn send_query(&mut self, now: Timestamp, command: Command, first_at: Timestamp, tries: u8) {
         if command == Command::SendBoard {
-            self.watch.dump_asked_at = Some(now);
+            self.watch.dump_requested_at = Some(now);
         }
         if command == Command::ReturnSerialNumber {
-            self.numbers_asked_at = Some(now);
-            self.numbers_asked = self.numbers_asked.saturating_add(1);
+            self.numbers_requested_at = Some(now);
+            self.number_requests = self.number_requests.saturating_add(1);
         }
         if command == Command::SendEeMoves {
-            self.watch.memory_asked_at = Some(now);
+            self.watch.memory_requested_at = Some(now);
         }
-        self.asked = question::expected(&command).map(|_| Asked {
+        self.pending_query = question::expected(&command).map(|_| PendingQuery {
             command,
             first_at,
             at: now,
@@ -361,7 +370,7 @@ impl Open {
     fn write(&mut self, now: Timestamp) {
         let rest = self.rest.split_off(self.rest.len().min(INPUT_BUFFER));
         self.outbox = Some(core::mem::replace(&mut self.rest, rest));
-        self.free_at = now + BETWEEN_COMMANDS;
+        self.earliest_write = now + BETWEEN_COMMANDS;
     }
 }
 
@@ -370,7 +379,7 @@ const BETWEEN_COMMANDS: Duration = Duration::from_millis(50);
 /// Consecutive damaged dumps after which another board must be colliding.
 const MAX_COLLISIONS: u8 = 4;
 /// Time after garbage until the line counts as calm. Garbage closer to an answer may have garbled it.
-const CALM: Duration = Duration::from_secs(1);
+const CALM_TIME: Duration = Duration::from_secs(1);
 /// Maximum queries for the serial numbers, so that a line that is never calm does not delay its board for good.
-const MAX_NUMBERS_ASKED: u8 = 4;
+const MAX_NUMBER_REQUESTS: u8 = 4;
 const SEVERAL_BOARDS: &str = "the answers are unreadable: perhaps several boards answer at once";

@@ -177,8 +177,8 @@ fn boards_on_a_babbling_line_are_still_queried_and_found_again() {
         world.run(Duration::from_millis(10));
     }
     let after = world.line.figures();
-    let asked = after.questions + after.sweeps - before.questions - before.sweeps;
-    assert!((8..100).contains(&asked), "{after:?}");
+    let queries = after.questions + after.sweeps - before.questions - before.sweeps;
+    assert!((8..100).contains(&queries), "{after:?}");
     world.run(Duration::from_secs(10));
     assert_eq!(world.line.boards().count(), 1);
 }

@@ -36,7 +36,7 @@ fn every_board_is_dumped_and_keeps_its_changes_for_another_host() {
         BusCommandKind::Board,
         BusCommandKind::Clock,
     ];
-    assert!(world.asked.iter().all(|kind| harmless.contains(kind)));
+    assert!(world.queries.iter().all(|kind| harmless.contains(kind)));
 
     // A host that polls afterwards gets the changes.
     world.close("inspected");

@@ -65,7 +65,7 @@ pub(super) struct World {
     /// How often a deadline woke the line.
     pub(super) wakes: u64,
     /// All commands sent to the bus.
-    pub(super) asked: Vec<BusCommandKind>,
+    pub(super) queries: Vec<BusCommandKind>,
     commands: kiebitz_protocol::BusCommandDecoder,
 }
 
@@ -108,7 +108,7 @@ impl World {
             late: VecDeque::new(),
             random: fastrand::Rng::with_seed(9),
             wakes: 0,
-            asked: Vec::new(),
+            queries: Vec::new(),
             commands: kiebitz_protocol::BusCommandDecoder::new(),
         };
         world.open();
@@ -198,7 +198,7 @@ impl World {
             );
             assert!(harmless, "{kind:?}");
             assert!(address != BusAddress::ALL || kind == BusCommandKind::Ping);
-            self.asked.push(kind);
+            self.queries.push(kind);
         });
     }
 

@@ -30,21 +30,23 @@ fn a_truncated_file_is_continued_after_its_last_complete_block() {
     let one = fs::metadata(&path).unwrap().len() as usize;
     first.single(NOON, chunk(&[2]));
     drop(first);
-    let whole = fs::read(&path).unwrap();
+    let original = fs::read(&path).unwrap();
 
     let second = "2026-11-21-ttyUSB0+2.pcapng";
-    for length in 0..whole.len() {
+    for length in 0..original.len() {
         // Truncated, or filled up with zeros, as some file systems do after a power cut.
         for zeros in [0, 64] {
-            let mut damaged = whole[..length].to_vec();
+            let mut damaged = original[..length].to_vec();
             damaged.resize(length + zeros, 0);
             fs::write(&path, &damaged).unwrap();
             let mut recorder = recorder(&folder);
             recorder.single(NOON, chunk(&[3]));
             // A truncated block that ends in zeros may be complete again.
-            let pairs = damaged.iter().zip(&whole);
-            let intact = pairs.take_while(|(damaged, whole)| damaged == whole).count();
-            let kept = [(one, 1), (whole.len(), 2)].into_iter();
+            let pairs = damaged.iter().zip(&original);
+            let intact = pairs
+                .take_while(|(damaged, original)| damaged == original)
+                .count();
+            let kept = [(one, 1), (original.len(), 2)].into_iter();
             let kept = kept.filter(|(end, _)| intact >= *end).map(|(_, byte)| byte);
             let expected: Vec<_> = kept.chain([3]).map(|byte| chunk(&[byte])).collect();
             // A file with zeros in its first words is not a capture.

@@ -495,8 +495,8 @@ proptest! {
         world.forget();
         world.set(30, Some(Piece::BlackRook));
         world.run(400);
-        let reported = world.first(|o| matches!(o, Observation::Field { .. }));
-        prop_assert!(reported.is_some());
+        let update = world.first(|o| matches!(o, Observation::Field { .. }));
+        prop_assert!(update.is_some());
     }
 }
 

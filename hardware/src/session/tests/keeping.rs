@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use kiebitz_protocol::{ClockAck, ClockMessage, Command, Element, Message, Piece};
 
-use super::super::question::OPENING;
+use super::super::question::OPENING_COMMANDS;
 use super::world::{START, World, field};
 use crate::emulator::BoardSettings;
 use crate::{Identity, Observation, SessionSettings};
@@ -16,7 +16,7 @@ fn after_an_opening_every_query_is_sent_once_and_in_order() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.open();
     world.run(2500);
-    assert_eq!(world.commands(), OPENING);
+    assert_eq!(world.commands(), OPENING_COMMANDS);
     let identity = world
         .observed
         .iter()
