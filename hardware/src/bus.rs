@@ -3,9 +3,9 @@
 //! # Cost of a round
 //!
 //! At 9600 baud a byte takes 1.04 ms. A query has 4 bytes (4.2 ms). A board needs some milliseconds to begin its
-//! answer, assumed 5 here, and up to 20 while it writes its memory. A USB converter delivers its bytes every 16 ms. So:
+//! answer (5 ms in this table), and up to 20 ms while it writes its memory. A USB converter delivers bytes every 16 ms.
 //!
-//! | question | answer | usual | worst |
+//! | query | answer | usual | worst |
 //! | --- | --- | --- | --- |
 //! | changes, when there are none | 6 bytes, 6.3 ms | 31 ms | 46 ms |
 //! | changes, with a move and a press (4 fields, a time) | 17 bytes, 17.7 ms | 43 ms | 58 ms |
@@ -13,46 +13,47 @@
 //! | board | 70 bytes, 72.9 ms | 98 ms | 113 ms |
 //! | changes, clock and board in one | 89 bytes, 92.7 ms | 118 ms | 133 ms |
 //!
-//! 30 boards, each queried for changes and clock: 30 · (31 + 39) ms = 2.1 s. With the combined query it would be 3.5 s,
-//! so that query is used only when a dump is due: then it saves 50 ms over three queries.
+//! Querying 30 boards for changes and clock takes 30 · (31 + 39) ms = 2.1 s. With the combined query it would take
+//! 3.5 s, so the combined query is used only when a dump is due: it is 50 ms faster than three separate queries.
 //!
-//! After 1.9 s, a round queries its remaining boards for changes only, and the next round begins with the first board
-//! that was cut short. So the worst round takes 2.9 s, if every board has moved and every answer comes late: 17 boards
-//! get both queries in 1.9 s, the last of them the combined query (0.1 s more), 13 are queried for changes (0.8 s), one
-//! is silenced (see below) and one absent board is called (0.1 s). Each damaged answer after the 1.9 s adds 0.2 s. The
+//! After 1.9 s, a round queries its remaining boards for changes only, and the next round begins with the first of
+//! these boards. The worst round takes 2.9 s, if every board has moved and every answer comes late: 17 boards get both
+//! queries in 1.9 s, the last of them the combined query (0.1 s more), 13 are queried for changes (0.8 s), one is
+//! silenced (see below) and one absent board is pinged (0.1 s). Each damaged answer after the 1.9 s adds 0.2 s. The
 //! tests measure these times: 30 boards that answer after 2 ms need 1.6 to 2.5 s, boards that always take 20 ms at most
 //! 2.9 s.
 //!
-//! Rounds begin at least 250 ms apart. So with few boards, each is queried for its changes 4 times a second, and for
+//! Rounds begin at least 250 ms apart. With few boards, each board is queried for its changes 4 times a second, and for
 //! its clock in every other round, as often as the board itself polls its clock.
 //!
 //! # No change lost, none duplicated
 //!
 //! A board forgets changes once it has reported them, but repeats its last report on request. If an answer with changes
-//! is damaged or missing, the board gets a ping. The ping's answer comes after all answers still in transit, so late
-//! changes are still recognized. Then the board is told to repeat. If it did not even receive the first query, it
+//! is damaged or missing, the poller sends a ping. The answer to the ping comes after all answers still in transit, so
+//! late changes are still recognized. Then the poller requests a repeat. A board that did not receive the first query
 //! repeats an earlier report, which is dropped. An earlier report is recognized by its bytes: a square cannot change to
 //! the same contents twice in a row, so changes equal to the previous ones are the previous ones. The only exception is
 //! a piece lifted and set down on its square, with no other change, which can occur twice in a row. Such a report is
-//! dropped only if the line showed no sign of an answer, and a dump is requested.
+//! dropped only if no answer to the first query was detected, and a dump is requested.
 //!
-//! A newly found board is first told to repeat: this shows its last report to another host, which is dropped. Then it
-//! is queried for all changes since. A board is also told to repeat after it has been absent or the port was closed. If
-//! the repeated report differs from the last one heard, an earlier query was answered but the answer was not recorded,
-//! for example because the daemon was killed at that moment. Then the repeated report is new, and is taken in.
+//! The first query to a newly found board requests a repeat. The answer is the board's last report to another host and
+//! is dropped. Then the board is queried for all changes since. A repeat is also requested after the board was absent
+//! or the port was closed. If the repeated report differs from the last one received, the board answered a query but
+//! the answer was not recorded, for example because the daemon was killed at that moment. The repeated report is then
+//! processed like a new one.
 //!
 //! # Boards that come and go
 //!
-//! After the port has been opened, a broadcast ping goes out, the boards found are silenced (told to ignore the next
-//! ping), and so on until no board answers. With 30 boards this takes 3 to 5 pings in 5 to 10 s; meanwhile the boards
-//! remember their changes. Later, a few boards are silenced in each round. When all are silenced, a broadcast ping goes
-//! out between ordinary queries, and boards that have joined answer it. If such an answer collides with another
-//! board's, that board is queried again, and the new board is heard at the next search. A board is absent after 5
-//! queries and 5 s without a valid answer; one absent board is called every second.
+//! After the port has been opened, the poller sends a broadcast ping and silences the boards that answer (commands them
+//! to ignore the next ping), and repeats both until no board answers. With 30 boards this takes 3 to 5 pings in 5 to 10
+//! s; meanwhile the boards remember their changes. Later, a few boards are silenced in each round. When all are
+//! silenced, a broadcast ping is sent between ordinary queries, and boards that have joined answer it. If such an
+//! answer collides with another board's, that board is queried again, and the next search finds the new board. A board
+//! counts as absent after 5 queries and 5 s without a valid answer; one absent board is pinged every second.
 //!
-//! No board is ever commanded to leave bus mode, to reset or to begin a game, and no single-board command is sent. A
-//! board with the serial number 0 has the broadcast address and cannot be queried. Two boards with the same number
-//! always collide.
+//! The poller never commands a board to leave bus mode, to reset or to begin a game, and sends no single-board command.
+//! A board with the serial number 0 has the broadcast address and cannot be queried. The answers of two boards with the
+//! same number always collide.
 
 use core::time::Duration;
 
@@ -75,19 +76,19 @@ pub struct BusSettings {
     pub round_period: Duration,
     /// Interval of routine dumps, if no change seems to be missing.
     pub dump_period: Duration,
-    /// Whether to leave the boards' changes to another host. A board forgets changes once it has reported them, so a
-    /// peeking host never queries or repeats changes: only version, dump and clock.
+    /// Whether to leave the boards' changes to another host. A board forgets changes once it has reported them, so such
+    /// a line queries only version, dump and clock.
     pub leave_changes: bool,
 }
 
 impl BusSettings {
-    /// Settings for inspecting boards without taking changes from the host that follows the games: 2 rounds a second,
-    /// each with a dump of every board.
+    /// Returns settings for inspecting boards without consuming the changes for the host that follows the games: 2
+    /// rounds a second, each with a dump of every board.
     #[must_use]
     pub fn peeking() -> Self {
         Self {
             round_period: Duration::from_millis(500),
-            // Shorter than a round, so that each round includes a dump.
+            // Shorter than `round_period`, so that each round includes a dump.
             dump_period: Duration::from_millis(250),
             leave_changes: true,
         }
@@ -105,7 +106,7 @@ impl Default for BusSettings {
     }
 }
 
-/// Counters and times of a bus since the [`BusLine`] was created. Rounds are counted only when polling.
+/// Counters and times of a bus since the [`BusLine`] was created. Without polling there are no rounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BusFigures {
@@ -129,8 +130,8 @@ pub struct BusFigures {
     pub longest_round: Duration,
 }
 
-/// All boards on one line in bus mode: a state machine that takes bytes and times, and returns observations of each
-/// board and the next query to write.
+/// State machine for all boards on one line in bus mode. Takes bytes and times, and returns observations of each board
+/// and the next query to write.
 ///
 /// ```
 /// use core::time::Duration;
@@ -163,7 +164,7 @@ pub struct BusLine {
     listener: BusListener,
     poller: Option<Poller>,
     open_since: Option<Timestamp>,
-    /// Whether a command was returned by `poll_transmit` and not yet confirmed by `handle_sent`.
+    /// Whether `poll_transmit` has returned a command that `handle_sent` has not confirmed yet.
     unconfirmed: bool,
     closing: Closing,
 }
@@ -193,7 +194,7 @@ impl BusLine {
         }
     }
 
-    /// Starts to find and poll the boards at the next opening. Call while the port is closed.
+    /// Enables polling from the next opening on. Call while the port is closed.
     pub(crate) fn poll(&mut self, settings: BusSettings) {
         self.poller = Some(Poller::new(settings));
     }
@@ -223,7 +224,7 @@ impl BusLine {
         self.listener.boards().next().is_some()
     }
 
-    /// Prepares the line for a newly opened port.
+    /// Handles the opening of the port.
     pub fn handle_opened(&mut self, now: Timestamp) {
         self.listener.handle_opened();
         self.open_since = Some(now);
@@ -234,18 +235,18 @@ impl BusLine {
         }
     }
 
-    /// Marks the port and all its boards as gone, for this reason.
+    /// Handles the closing of the port. `reason` becomes part of the observations of all present boards.
     pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
         self.listener.handle_closed(now, reason);
         self.open_since = None;
     }
 
-    /// Takes in bytes received from the boards.
+    /// Handles bytes received from the boards.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.listener.handle_bytes(now, bytes);
     }
 
-    /// Takes in bytes that were written to the port.
+    /// Handles bytes that were written to the port.
     pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
         self.unconfirmed = false;
         self.listener.handle_sent(now, bytes);
@@ -263,16 +264,16 @@ impl BusLine {
         }
     }
 
-    /// Returns when to call [`handle_deadline`](Self::handle_deadline) and [`poll_transmit`](Self::poll_transmit) if no
-    /// input comes before. `None` if the line has nothing to do before the next input.
+    /// Returns the time for the next [`handle_deadline`](Self::handle_deadline) and
+    /// [`poll_transmit`](Self::poll_transmit) if no input comes earlier, or `None` if there is no deadline.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         let poller = self.ready_poller()?;
         Some(poller.ready_at(&self.listener))
     }
 
-    /// Returns the next query to write. The following query is available once [`handle_sent`](Self::handle_sent) has
-    /// confirmed this one, and its answer has come or its time-out has passed.
+    /// Returns the next query to write. The following query is available after [`handle_sent`](Self::handle_sent) has
+    /// confirmed this one and its answer has arrived or timed out.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         self.ready_poller()?;
@@ -281,8 +282,8 @@ impl BusLine {
         Some(command.encode().to_vec())
     }
 
-    /// Returns once the reason to close the port: no board has answered for 30 s, so the line may not be a bus any
-    /// more.
+    /// Returns the reason to close the port if no board has answered for 30 s, because the line may no longer be a bus.
+    /// Returns the reason only once.
     #[must_use]
     pub fn poll_close(&mut self) -> Option<String> {
         (self.closing == Closing::Wanted).then(|| {

@@ -1,4 +1,4 @@
-//! A single board on a port: decodes its bytes into observations, and decides what to send to it.
+//! A single board on a port: decodes its bytes into observations and decides which commands to send.
 
 mod listener;
 mod question;
@@ -16,12 +16,12 @@ use listener::SessionListener;
 pub use settings::SessionSettings;
 use writer::SessionWriter;
 
-/// A single board on a port: a state machine that takes bytes and times, and returns observations. If it drives the
-/// board, it also returns the bytes to write.
+/// State machine for a single board on a port. Takes bytes and times, and returns observations. If it drives the board,
+/// it also returns the bytes to write.
 ///
-/// It never reads a clock and performs no I/O. Observations come only from opening, closing and the bytes of both
-/// directions; deadlines lead only to writes and to closing the port. So a replay that hands in the recorded bytes in
-/// the same way makes the same observations.
+/// It never reads a clock and performs no I/O. Observations result only from opening, closing and the bytes of both
+/// directions; deadlines lead only to writes and to closing the port. Therefore a replay of the recorded bytes makes
+/// the same observations.
 ///
 /// In a replay, the session listens:
 ///
@@ -69,8 +69,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Time after which the session stops waiting for an answer. The longest answer, a full memory, takes 8.3 s on the
-    /// line. A damaged answer is requested again within this time.
+    /// Maximum time that the session waits for an answer, including repeated requests after damaged answers. The
+    /// longest answer, a full memory, takes 8.3 s on the line.
     pub const MAX_ANSWER_TIME: Duration = question::MAX_ANSWER_TIME;
 
     /// Creates a session that only listens. The port is not open yet.
@@ -81,15 +81,16 @@ impl Session {
 
     /// Creates a session that drives its board. The port is not open yet.
     ///
-    /// After every opening, it asks for the board's version and serial numbers, puts it into update-nice mode, and asks
-    /// for clock, dump and memory. After that it requests
+    /// After every opening, it requests the board's version and serial numbers, switches the board to update-nice mode,
+    /// and requests clock, dump and memory. After that it requests
     ///
-    /// - a dump, once the squares have been quiet after changes, after garbage, after a press without a preceding
-    ///   change, and once a minute;
-    /// - the memory, if reports were lost;
-    /// - a sign of life, if the board has sent nothing for [`SessionSettings::silence`].
+    /// - a dump when the squares have been quiet after changes, after garbage, after a press without a preceding
+    /// change,
+    ///   and once a minute;
+    /// - the memory if reports were lost;
+    /// - a sign of life if the board has sent nothing for [`SessionSettings::silence`].
     ///
-    /// If no board answers, the session gives up the port ([`poll_close`](Self::poll_close)).
+    /// If no board answers, [`poll_close`](Self::poll_close) returns a reason to close the port.
     #[must_use]
     pub fn keeping(settings: SessionSettings) -> Self {
         Self {
@@ -98,18 +99,18 @@ impl Session {
         }
     }
 
-    /// Starts to drive the board at the next opening. Call while the port is closed.
+    /// Makes the session drive its board from the next opening on. Call while the port is closed.
     pub(crate) fn keep(&mut self, settings: SessionSettings) {
         self.writer = Some(SessionWriter::new(settings));
     }
 
-    /// Returns counts of decoded messages and dropped bytes since the session was created.
+    /// Returns the counters of the decoder since the session was created.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.listener.counters()
     }
 
-    /// Prepares the session for a newly opened port.
+    /// Handles the opening of the port.
     pub fn handle_opened(&mut self, now: Timestamp) {
         self.listener.handle_opened(now);
         if let Some(writer) = &mut self.writer {
@@ -117,7 +118,7 @@ impl Session {
         }
     }
 
-    /// Marks the port as gone, for this reason.
+    /// Handles the closing of the port for this reason.
     pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
         self.listener.handle_closed(now, reason);
         if let Some(writer) = &mut self.writer {
@@ -125,7 +126,7 @@ impl Session {
         }
     }
 
-    /// Takes in bytes received from the board.
+    /// Handles bytes received from the board.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         let Self { listener, writer } = self;
         let Some(writer) = writer else {
@@ -138,8 +139,8 @@ impl Session {
         }
     }
 
-    /// Takes in bytes written to the board: in live operation those that the driver wrote, in a replay the recorded
-    /// ones.
+    /// Handles bytes written to the board: bytes from [`poll_transmit`](Self::poll_transmit), or recorded bytes in a
+    /// replay.
     pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
         self.listener.handle_sent(now, bytes);
         if let Some(writer) = &mut self.writer {
@@ -147,32 +148,32 @@ impl Session {
         }
     }
 
-    /// Does everything that is due by `now`.
+    /// Handles all deadlines up to `now`.
     pub fn handle_deadline(&mut self, now: Timestamp) {
         if let Some(writer) = &mut self.writer {
             writer.handle_deadline(now);
         }
     }
 
-    /// Returns when [`handle_deadline`](Self::handle_deadline) is due unless bytes come before. `None` if it is never
-    /// due.
+    /// Returns the time for the next [`handle_deadline`](Self::handle_deadline) if no bytes arrive earlier, or `None`
+    /// if there is no deadline.
     ///
-    /// After `handle_deadline`, the deadline is later than `now`, or `None` until the due write has been taken with
-    /// [`poll_transmit`](Self::poll_transmit).
+    /// After `handle_deadline`, the deadline is later than `now`, or `None` until the bytes to write have been taken
+    /// with [`poll_transmit`](Self::poll_transmit).
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         self.writer.as_ref()?.poll_deadline()
     }
 
-    /// Returns the bytes to write now: at most 10, the size of the board's input buffer. Hand them to
-    /// [`handle_sent`](Self::handle_sent) once they are written.
+    /// Returns the bytes to write now: at most 10, the size of the board's input buffer. After writing, pass them to
+    /// [`handle_sent`](Self::handle_sent).
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         self.writer.as_mut()?.poll_transmit(now)
     }
 
-    /// Returns once why the session gives up the port, as a text for users. The driver closes the port, calls
-    /// [`handle_closed`](Self::handle_closed) with this reason, and reopens the port when it chooses to.
+    /// Returns once the reason why the port should be closed, as a text for users. The driver closes the port, calls
+    /// [`handle_closed`](Self::handle_closed) with this reason, and may reopen the port at any time.
     #[must_use]
     pub fn poll_close(&mut self) -> Option<String> {
         self.writer.as_mut()?.poll_close()
@@ -181,8 +182,8 @@ impl Session {
     /// Shows a text on the clock's display for [`SessionSettings::text_time`]: its first 8 characters, in lower case.
     /// Replaces a text that has not been sent yet.
     ///
-    /// Only for set-up: the caller must not call this during a game. Without a clock, on a closed port or in a session
-    /// that only listens, the call has no effect. Only the DGT 3000 shows the text.
+    /// Must not be called during a game. Has no effect without a clock, on a closed port or in a session that only
+    /// listens. Only the DGT 3000 shows the text.
     pub fn show(&mut self, now: Timestamp, text: &str) {
         if let Some(writer) = &mut self.writer {
             writer.show(now, text);

@@ -12,21 +12,21 @@ pub(super) struct BusBoard {
     pub(super) present: bool,
     /// Consecutive queries without a valid answer.
     pub(super) failures: u32,
-    /// Whether the answer to one of those queries could not be decoded.
+    /// Whether an answer to one of the failed queries could not be decoded.
     pub(super) unreadable: bool,
     /// When the last valid answer came.
     pub(super) answered_at: Timestamp,
-    /// When the earliest query was sent whose answer may still come. No answer was given before it.
+    /// When the earliest query was sent whose answer may still arrive.
     pub(super) queried_since: Option<Timestamp>,
-    /// Changes that were queried and have not been reported yet.
+    /// Query for changes that the board has not answered yet.
     pub(super) pending_report: Option<PendingReport>,
-    /// Whether a repeat was requested although no changes were owed. Its answer was already reported, to this host or
-    /// to another.
+    /// Whether a repeat was requested without a pending report. The answer was already reported to this host or to
+    /// another.
     pub(super) recall_sent: bool,
-    /// Whether to request a repeat because the board or the port was away: the last answer may have been lost
-    /// unrecorded.
+    /// Whether to request a repeat because the board was absent or the port was closed, so that its last answer may not
+    /// have been recorded.
     pub(super) recall_due: bool,
-    /// When the board was last lost. It has not been queried for changes since.
+    /// When the board last became absent. Meaningful until it is queried for changes again.
     pub(super) left_at: Timestamp,
     /// Last reported changes, as encoded on the wire. `None` if unknown.
     pub(super) last_changes: Option<Vec<u8>>,
@@ -40,29 +40,29 @@ pub(super) struct BusBoard {
     pub(super) version: Option<(u8, u8)>,
     pub(super) version_queries: u32,
     pub(super) recall_queries: u32,
-    /// Consecutive combined queries without any answer. Old boards do not know this query.
+    /// Consecutive combined queries without any answer. Old boards do not support this query.
     pub(super) combined_unanswered: u32,
     /// Whether the board will ignore the next broadcast ping.
     pub(super) silenced: bool,
 }
 
-/// Changes that a board was queried for.
+/// A query for changes whose report is pending.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PendingReport {
     /// When the changes were first queried.
     pub(super) since: Timestamp,
-    /// Whether an undecodable answer to the first query came. If so, the board received the query.
+    /// Whether an undecodable answer to the first query arrived, so that the board must have received the query.
     pub(super) got_answer: bool,
-    /// Whether the changes were queried again by a "repeat".
+    /// Whether a repeat was requested since.
     pub(super) repeated: bool,
-    /// Whether a later query has been answered. If so, no earlier answer is in transit any more.
+    /// Whether a later query has been answered, so that no earlier answer is in transit.
     pub(super) flushed: bool,
-    /// Whether the board or the port was away since. If so, the answer does not cover the time after.
+    /// Whether the board was absent or the port was closed since. The report then covers only the time before.
     pub(super) from_before: bool,
 }
 
 impl PendingReport {
-    /// Creates the record of a query that is sent now.
+    /// Returns the state for a query that is sent now.
     pub(super) const fn since(now: Timestamp) -> Self {
         Self {
             since: now,
@@ -79,7 +79,7 @@ impl PendingReport {
 pub(super) enum Reported {
     /// The answer does not belong to a query.
     Unrequested,
-    /// The changes were reported before, here or to another host.
+    /// The changes were reported before, to this host or to another.
     Known,
     /// Changes that happened between these times, oldest first, and the number of undecodable bytes.
     New {
@@ -117,7 +117,7 @@ impl BusBoard {
         }
     }
 
-    /// Marks the board as present. Everything that may have changed in the meantime must be reported again.
+    /// Marks the board as present, and discards the state that may have changed during its absence.
     pub(super) fn enter(&mut self) {
         self.present = true;
         self.dump_wanted = true;
@@ -126,9 +126,9 @@ impl BusBoard {
         self.combined_unanswered = 0;
     }
 
-    /// Marks the board as absent. Changes that it owes now are still owed when it returns.
+    /// Marks the board as absent. A pending report stays pending until the board returns.
     ///
-    /// A repeat becomes due: if a previous host died, it may have queried the board without recording the answer.
+    /// A repeat becomes due, because a host that was killed may have queried the board without recording the answer.
     pub(super) fn leave(&mut self, now: Timestamp) {
         self.present = false;
         (self.failures, self.unreadable) = (0, false);
@@ -140,12 +140,12 @@ impl BusBoard {
         }
     }
 
-    /// Returns whether the board's last report has to be requested, because it is unknown or may have been lost.
+    /// Returns whether to request the board's last report, because it is unknown or may have been lost.
     pub(super) fn wants_recall(&self) -> bool {
         self.recall_due && self.pending_report.is_none() && self.recall_queries < MAX_RECALLS
     }
 
-    /// Notes that the board has answered its latest query, so answers to earlier ones will not come.
+    /// Notes that the board has answered its latest query, so that no answers to earlier queries can arrive.
     pub(super) fn flush(&mut self) {
         self.recall_sent = false;
         if let Some(pending_report) = &mut self.pending_report {
@@ -153,7 +153,7 @@ impl BusBoard {
         }
     }
 
-    /// Takes in an answer with changes.
+    /// Handles an answer with changes.
     pub(super) fn take_changes(&mut self, data: &[u8]) -> Reported {
         let Some(pending_report) = self
             .pending_report
@@ -168,13 +168,13 @@ impl BusBoard {
         self.recall_due = false;
         let same = pending_report.repeated && self.last_changes.as_deref() == Some(data);
         if pending_report.repeated && data.is_empty() {
-            // Either nothing had changed, or the board has lost its power since and forgotten its report. In the latter
-            // case, its next answer includes the power-up.
+            // Either nothing had changed, or the board has lost its power and forgotten its report. In the latter case,
+            // its next answer includes the power-up.
             return Reported::Known;
         }
         if same && (!pending_report.got_answer || !can_happen_twice(data)) {
-            // Usually the board did not receive the first query. If it did, the same changes happened twice: a piece
-            // was lifted and set down on its square. Only a dump can show that nothing else is missing.
+            // Usually the board did not receive the first query. If it did, the same changes happened twice, because a
+            // piece was lifted and set down on its square. Only a dump can show that no other change is missing.
             self.dump_wanted = true;
             return Reported::Known;
         }
@@ -188,15 +188,15 @@ impl BusBoard {
         )
     }
 
-    /// Takes in a repeated report although no changes were owed.
+    /// Handles a repeated report that was requested without a pending report.
     fn take_recall(&mut self, data: &[u8]) -> Reported {
         self.recall_due = false;
         let before = self.last_changes.replace(data.to_vec());
-        // After a power loss, a board repeats nothing. The report of a new board may be known to another host.
+        // After a power loss, a board repeats an empty report. A new board may have sent its report to another host.
         if data.is_empty() || before.is_none_or(|before| before == data) {
             return Reported::Known;
         }
-        // The board answered a query whose answer was never recorded, and then forgot the changes.
+        // The board answered an earlier query and forgot the changes, but the answer was not recorded.
         self.report(data, self.reported_until, self.left_at + BUS_ANSWER_TIME, true)
     }
 
@@ -226,9 +226,8 @@ impl BusBoard {
 
 /// Returns whether the same changes can be reported twice in a row.
 ///
-/// Every change alters its square. So a square whose last change led to some contents cannot next change to the same
-/// contents. The pieces listed after a power-up could be reported twice if the power failed twice, but the second
-/// report would add nothing.
+/// Every change alters the contents of its square, so a square cannot change to the same contents twice in a row. The
+/// pieces listed after a power-up are reported twice if the power fails twice, but the second report adds nothing.
 fn can_happen_twice(data: &[u8]) -> bool {
     let mut ends: [Option<(Contents, Contents)>; Field::COUNT] = [None; Field::COUNT];
     for element in eeprom::elements(data).filter_map(Result::ok) {
@@ -241,7 +240,7 @@ fn can_happen_twice(data: &[u8]) -> bool {
     ends.iter().flatten().all(|(first, last)| first != last)
 }
 
-/// Maximum repeats requested to learn a board's last report.
+/// Maximum number of requests for a board's last report.
 const MAX_RECALLS: u32 = 3;
 /// Placeholder for an unknown time, long ago.
 pub(super) const UNKNOWN: Timestamp = Timestamp::from_micros(0);
@@ -269,7 +268,7 @@ mod tests {
     fn a_repeated_earlier_report_is_dropped() {
         let mut board = owing(false, true);
         assert_eq!(board.take_changes(&[0x40, 52, 0x41, 36]), Reported::Known);
-        // Even if the line produced noise in place of an answer: e2 cannot be emptied twice.
+        // Also if noise arrived in place of an answer, because e2 cannot become empty twice.
         let mut board = owing(true, true);
         assert_eq!(board.take_changes(&[0x40, 52, 0x41, 36]), Reported::Known);
         assert_eq!(
@@ -281,7 +280,7 @@ mod tests {
     #[test]
     fn a_lost_report_is_taken_from_the_repeat() {
         let mut board = owing(false, true);
-        // However late the answer comes, the change happened before the first query.
+        // The change happened before the first query, however late the answer arrives.
         let reported = board.take_changes(&[0x40, 12]);
         assert!(matches!(reported, Reported::New { not_after, .. } if not_after == T + BUS_ANSWER_TIME));
         assert_eq!(board.reported_until, T.saturating_sub(FIELD_AGE));
@@ -310,13 +309,13 @@ mod tests {
                 if elements.len() == 2 && not_after == T + Duration::from_secs(3) + BUS_ANSWER_TIME
         ));
         assert_eq!(report_after_recall(Some(&pawn), &pawn), Reported::Known);
-        // After a power loss, a board repeats nothing.
+        // After a power loss, a board repeats an empty report.
         assert_eq!(report_after_recall(Some(&pawn), &[]), Reported::Known);
-        // A new board's report may be known to another host.
+        // A new board may have sent its report to another host.
         assert_eq!(report_after_recall(None, &pawn), Reported::Known);
     }
 
-    /// The answer was made before the board went away, and was lost because nobody listened.
+    /// The board answered before it became absent, but no host received the answer.
     #[test]
     fn a_repeat_after_an_absence_does_not_cover_the_absence() {
         let from_before = |away: bool| {

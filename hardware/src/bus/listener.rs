@@ -1,4 +1,4 @@
-//! Turns the bytes of both directions into observations.
+//! Decodes the bytes of both directions into observations.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -15,17 +15,17 @@ use crate::time::Timestamp;
 
 /// Decodes queries and answers, and keeps the state of every board that has ever answered.
 ///
-/// It makes all observations. So a replay gets the same observations from the recorded bytes.
+/// All observations come from the listener, so a replay makes the same observations from the recorded bytes.
 #[derive(Debug, Default)]
 pub(super) struct BusListener {
     decoder: BusDecoder,
     commands: BusCommandDecoder,
     question: Option<Question>,
     boards: BTreeMap<BusAddress, BusBoard>,
-    /// Boards that seem to have answered a broadcast ping and have not joined yet.
+    /// Boards that seem to have answered a broadcast ping and have not been queried yet.
     found: BTreeSet<BusAddress>,
     observations: VecDeque<(BusAddress, Observed)>,
-    /// When the last valid answer came.
+    /// When the last valid answer of any board arrived.
     pub(super) answered_at: Option<Timestamp>,
     pub(super) figures: BusFigures,
 }
@@ -36,11 +36,11 @@ pub(super) struct Question {
     pub(super) command: BusCommand,
     pub(super) sent_at: Timestamp,
     pub(super) last_byte_at: Option<Timestamp>,
-    /// Bytes that could not be decoded.
+    /// Number of bytes that could not be decoded.
     pub(super) damaged: usize,
-    /// Whether any part of the answer came.
+    /// Whether any valid part of the answer arrived.
     pub(super) answered: bool,
-    /// Whether the whole answer came.
+    /// Whether the complete answer arrived.
     pub(super) complete: bool,
 }
 
@@ -130,12 +130,12 @@ impl BusListener {
         self.boards.iter().map(|(address, board)| (*address, board))
     }
 
-    /// Returns boards that seem to have answered a broadcast ping.
+    /// Returns the boards that seem to have answered a broadcast ping and have not been queried yet.
     pub(super) fn found(&self) -> &BTreeSet<BusAddress> {
         &self.found
     }
 
-    /// Concludes the previous query when the next command is sent.
+    /// Evaluates the outcome of the previous query when the next command is sent.
     fn finish_query(&mut self, now: Timestamp) {
         let Some(question) = self.question.take() else {
             self.decoder.reset();
@@ -209,7 +209,7 @@ impl BusListener {
         match kind {
             kind if queries_new_changes(kind) => {
                 let lost = board.pending_report.replace(PendingReport::since(now));
-                // The poller gave up the damaged answer and does not request it again.
+                // The poller gave up on the damaged answer and does not request it again.
                 if lost.is_some_and(|pending_report| pending_report.got_answer) {
                     board.dump_wanted = true;
                     self.observe(now, address, Observation::Disturbed { bytes: LOST_ANSWER });
@@ -260,8 +260,8 @@ impl BusListener {
                 let since = self.queried_since(now, address);
                 let board = self.answered(now, address, true);
                 if board.pending_report.is_some() {
-                    // The dump already includes changes that the board still owes. Another dump is requested after
-                    // them.
+                    // The dump already includes the changes of the pending report. Another dump is requested after
+                    // that report.
                     board.dump_wanted = true;
                     return;
                 }
@@ -305,7 +305,7 @@ impl BusListener {
         if reported == Reported::Unrequested {
             return;
         }
-        // A late answer does not answer the current query.
+        // A late answer belongs to an earlier query.
         if query_kind.is_some_and(queries_changes) {
             self.answered(
                 now,
@@ -321,7 +321,7 @@ impl BusListener {
             dropped,
         } = reported
         {
-            // A report without changes is an observation too: it shows that nothing has moved.
+            // A report without changes is also an observation, because it shows that no piece was moved.
             let changes = Observation::Changes {
                 elements,
                 not_before,
@@ -335,7 +335,8 @@ impl BusListener {
         }
     }
 
-    /// Creates the state of a board whose first answer has changes. They were owed since the query.
+    /// Creates the state of a board whose first answer contains changes, as if the query had been sent to a known
+    /// board.
     fn enter_with_changes(
         &mut self,
         now: Timestamp,
@@ -377,7 +378,7 @@ impl BusListener {
         }
     }
 
-    /// Notes a valid answer to a query. `complete` if it is the whole answer.
+    /// Notes a valid answer to a query. `complete` is whether no further part of the answer follows.
     fn answered(&mut self, now: Timestamp, address: BusAddress, complete: bool) -> &mut BusBoard {
         if let Some(question) = &mut self.question {
             question.answered = true;
@@ -399,7 +400,7 @@ impl BusListener {
         board
     }
 
-    /// Returns the earliest time at which an answer that comes now can have been made.
+    /// Returns the earliest time at which the board can have composed an answer that arrives now.
     fn queried_since(&self, now: Timestamp, address: BusAddress) -> Timestamp {
         let sent_at = self.question.map_or(now, |question| question.sent_at);
         let board = self.boards.get(&address);
@@ -425,16 +426,17 @@ const fn queries_changes(kind: BusCommandKind) -> bool {
     queries_new_changes(kind) || matches!(kind, BusCommandKind::RepeatChanges)
 }
 
-/// Whether the board forgets its changes once it has answered this query.
+/// Returns whether the board forgets its changes when it answers a query of this kind.
 const fn queries_new_changes(kind: BusCommandKind) -> bool {
     matches!(kind, BusCommandKind::Changes | BusCommandKind::ChangesClockBoard)
 }
 
-/// Consecutive queries without a valid answer after which a board counts as absent, if [`LEAVING_TIME`] has passed too.
+/// Number of consecutive queries without a valid answer after which a board counts as absent, if [`LEAVING_TIME`] has
+/// passed too.
 const LEAVING_FAILURES: u32 = 5;
-/// Minimum age of the last valid answer of a board that counts as absent. A reset takes some seconds.
+/// Minimum time without a valid answer before a board counts as absent. A reset takes some seconds.
 const LEAVING_TIME: Duration = Duration::from_secs(5);
 const NO_ANSWER: &str = "the board does not answer on the bus";
 const UNREADABLE: &str = "the board's answers on the bus cannot be read";
-/// Size of the shortest answer: the number of bytes that a lost answer had at least.
+/// Number of bytes to report for a lost answer: the size of the shortest answer.
 const LOST_ANSWER: usize = 6;

@@ -11,19 +11,20 @@ use super::turn::Turn;
 use crate::facts::{BUS_ANSWER_TIME, PING_ANSWERS_TIME};
 use crate::time::Timestamp;
 
-/// Sends one query after another. The [`BusListener`] handles the answers.
+/// Decides on one query after another. The [`BusListener`] handles the answers.
 #[derive(Debug)]
 pub(super) struct Poller {
     settings: BusSettings,
     phase: PollerPhase,
     /// No query is sent before this time.
     wait_until: Timestamp,
-    /// First board of the next round: the one that was cut short in this round.
+    /// Address at which the next round begins: the first board that was cut short in this round.
     first: BusAddress,
-    /// When the next search for boards that have joined begins.
+    /// When to begin the next search for boards that have joined.
     search_due: Timestamp,
-    /// When to call the next absent board, and the address of the last one called.
+    /// When to ping the next absent board.
     absent_due: Timestamp,
+    /// Address of the last absent board that was pinged.
     absent_last: BusAddress,
     pub(super) rounds: u64,
     pub(super) last_round: Duration,
@@ -32,7 +33,7 @@ pub(super) struct Poller {
 
 #[derive(Debug)]
 enum PollerPhase {
-    /// The search for boards: only broadcast pings and queries that prepare for them are sent.
+    /// Boards are searched for: only broadcast pings and the queries that prepare them are sent.
     Search(Search),
     /// Boards are queried in turn.
     Round(Round),
@@ -49,8 +50,8 @@ struct Search {
 }
 
 impl Search {
-    /// Returns the next query to a board before the next broadcast ping: to ignore that ping and, if `recalls`, to
-    /// repeat its last report to another host.
+    /// Returns the next query that prepares the next broadcast ping: a command to ignore the ping or, if `recalls` is
+    /// true, a request for the board's last report to another host.
     fn next_preparation(
         &mut self,
         listener: &BusListener,
@@ -83,11 +84,11 @@ struct Round {
     /// Boards that have not had their turn yet.
     waiting: VecDeque<BusAddress>,
     turn: Option<Turn>,
-    /// First board that was queried for changes only, for lack of time.
+    /// First board that was queried for changes only, because the time of the round was used up.
     cut_short: Option<BusAddress>,
     /// Boards silenced in this round, for the next broadcast ping.
     silenced: usize,
-    /// A found or absent board that was called, and the number of calls left for it.
+    /// The found or absent board that is being queried, and the number of remaining attempts.
     calls: Option<(BusAddress, u32)>,
 }
 
@@ -107,19 +108,19 @@ impl Poller {
         }
     }
 
-    /// Starts a search. Boards known from before are searched for like all others.
+    /// Starts a search. Boards from before the opening are searched for like all others.
     pub(super) fn handle_opened(&mut self, now: Timestamp) {
         self.phase = PollerPhase::Search(Search::default());
         self.wait_until = now;
     }
 
-    /// Returns when the next query can be sent. May be in the past.
+    /// Returns the earliest time for the next query. May be in the past.
     pub(super) fn ready_at(&self, listener: &BusListener) -> Timestamp {
         let question = listener.question().map(|question| self.ends_at(question));
         question.map_or(self.wait_until, |over| over.max(self.wait_until))
     }
 
-    /// Returns the next command if the time for it has come.
+    /// Returns the next command if it is due.
     pub(super) fn next(&mut self, now: Timestamp, listener: &BusListener) -> Option<BusCommand> {
         while self.ready_at(listener) <= now {
             let command = match &mut self.phase {
@@ -133,7 +134,7 @@ impl Poller {
         None
     }
 
-    /// Returns when no more answers to the query can come.
+    /// Returns when to stop waiting for answers to the query.
     fn ends_at(&self, question: &Question) -> Timestamp {
         let sent_at = question.sent_at;
         if question.command.address == BusAddress::ALL {
@@ -164,7 +165,7 @@ impl Poller {
         let silent = listener
             .question()
             .is_none_or(|question| question.last_byte_at.is_none());
-        // Boards in single mode may have taken the first ping only to return to bus mode.
+        // The first ping may only have switched boards from single-board mode back to bus mode.
         let over = search.pings >= MAX_PINGS || (silent && search.pings >= 2);
         if !over {
             search.pinged = false;
@@ -227,7 +228,7 @@ impl Poller {
         })
     }
 
-    /// Calls a board that seems to have joined, or an absent one.
+    /// Queries a board that seems to have joined, or pings an absent board.
     fn call(
         &mut self,
         now: Timestamp,
@@ -239,7 +240,7 @@ impl Poller {
         };
         match round.calls.take() {
             Some((address, _)) if outcome == Some(Outcome::Answered) => {
-                // The board is present: it gets its turn in this round, and others may have returned too.
+                // The board is present and gets a turn in this round. Other boards may have returned too.
                 round.waiting.push_back(address);
                 self.absent_due = now;
                 self.search_due = now;
@@ -312,26 +313,26 @@ const fn command(kind: BusCommandKind, address: BusAddress) -> BusCommand {
     BusCommand { kind, address }
 }
 
-/// Pause after which an answer has ended. A board that writes to its memory pauses for 20 ms between two answers, a
+/// Maximum pause within an answer. A board that writes its memory pauses for 20 ms between two parts of an answer, a
 /// converter for 16 ms.
 const GAP: Duration = Duration::from_millis(50);
-/// Undecodable bytes after which a valid answer is no longer expected.
+/// Number of undecodable bytes after which a valid answer is no longer expected.
 const MAX_DAMAGED_BYTES: usize = 512;
-/// Time that boards need to take in a broadcast ping, even while they write their memory.
+/// Time that boards need to process a broadcast ping, even while they write their memory.
 const PING_PAUSE: Duration = Duration::from_millis(30);
-/// Maximum broadcast pings in one search. They find more boards than any line has; answers after that are noise.
+/// Maximum number of broadcast pings in one search. Enough to find all boards of any line; later answers are noise.
 const MAX_PINGS: u32 = 10;
-/// Maximum queries to one board before the next broadcast ping. Usually two are enough.
+/// Maximum number of queries to one board before the next broadcast ping. Usually two suffice.
 const MAX_PREPARATIONS: u32 = 4;
-/// Pause between searches of a line on which no board answers.
+/// Pause between searches if no board answers.
 const EMPTY_LINE_PAUSE: Duration = Duration::from_secs(2);
 /// Time in a round after which boards are queried for changes only.
 const EXTRAS_TIME: Duration = Duration::from_millis(1900);
 /// Interval of the searches for boards that have joined.
 const SEARCH_PERIOD: Duration = Duration::from_secs(10);
-/// Maximum boards silenced in a round that has time left. In other rounds it is one.
+/// Maximum number of boards silenced in a round that has time left. In other rounds the maximum is 1.
 const MAX_SILENCED_PER_ROUND: usize = 4;
-/// Maximum repeated calls to a found board that does not answer.
+/// Maximum number of repeated queries to a found board that does not answer.
 const MAX_MORE_CALLS: u32 = 2;
-/// Interval of the calls to absent boards.
+/// Interval of the pings to absent boards.
 const ABSENT_PERIOD: Duration = Duration::from_secs(1);

@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) address: BusAddress,
-    /// Whether queries had to be left out for lack of time.
+    /// Whether queries were omitted because the time of the round was used up.
     pub(super) cut_short: bool,
     began: bool,
     changes_queried: bool,
@@ -36,8 +36,8 @@ impl Turn {
 
     /// Returns the next query to the board, or `None` when its turn is over.
     ///
-    /// `outcome` is the outcome of its last query. After a damaged answer, the board is queried again at once; after
-    /// silence, in the next round. `has_time` tells whether the round has time for more than changes.
+    /// `outcome` is the outcome of its last query. After a damaged answer, the board is queried again immediately;
+    /// after silence, in the next round. `has_time` is whether the round has time for queries besides changes.
     pub(super) fn next(
         &mut self,
         now: Timestamp,
@@ -63,8 +63,8 @@ impl Turn {
             return peek(board, wants_board, wants_clock);
         }
         if let Some(pending_report) = board.pending_report {
-            // The ping's answer comes after all answers still in transit. Only then is it known which report a repeat
-            // returns.
+            // The answer to a ping comes after all answers still in transit. Before that, it is unknown which report
+            // the board would repeat.
             return Some(if pending_report.flushed {
                 BusCommandKind::RepeatChanges
             } else {
@@ -104,7 +104,8 @@ fn extra(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option<BusCo
     }
 }
 
-/// Returns the next query that leaves the board its changes. The clock comes last, since silence ends the turn.
+/// Returns the next query that does not consume the board's changes. The clock comes last, because a board that does
+/// not answer ends its turn.
 fn peek(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
     if wants_board {
         Some(BusCommandKind::Board)
@@ -123,7 +124,7 @@ fn is_due(now: Timestamp, last: Option<Timestamp>, period: Duration) -> bool {
     last.is_none_or(|last| now.saturating_duration_since(last) >= period)
 }
 
-/// Returns the interval of clock queries: the one at which the board itself polls its clock.
+/// Returns the interval of clock queries. With a clock, the interval at which the board itself polls the clock.
 fn clock_period(board: &BusBoard) -> Duration {
     match board.clock {
         Some(ClockReport::Absent(_)) => Duration::from_secs(2),
@@ -131,11 +132,11 @@ fn clock_period(board: &BusBoard) -> Duration {
     }
 }
 
-/// Maximum damaged answers in one turn. After them, the board waits for the next round.
+/// Maximum number of damaged answers in one turn.
 const MAX_DAMAGED: u32 = 3;
-/// Maximum queries in one turn, more than it ever needs.
+/// Maximum number of queries in one turn. More than a turn needs.
 const MAX_QUESTIONS: u32 = 12;
-/// Maximum queries for the version. Old boards do not give it in the known form.
+/// Maximum number of queries for the version. Old boards do not answer in the known format.
 const MAX_VERSION_QUESTIONS: u32 = 3;
 
 #[cfg(test)]

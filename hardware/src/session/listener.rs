@@ -1,4 +1,4 @@
-//! Turns bytes into observations.
+//! Decodes bytes into observations.
 
 use std::collections::VecDeque;
 
@@ -8,9 +8,10 @@ use crate::facts::{CLOCK_AGE, CLOCK_MESSAGE_TIME, DUMP_AGE, FIELD_AGE};
 use crate::observation::{Identity, Observation, Observed};
 use crate::time::Timestamp;
 
-/// The half of a session that replay and live operation share: turns received and sent bytes into observations.
+/// The part of a session that replay and live operation share: decodes received and sent bytes into observations.
 ///
-/// It does not depend on the writing half. So the recorded bytes of both directions give the same observations again.
+/// It does not depend on the [`SessionWriter`](super::writer::SessionWriter), so the recorded bytes of both directions
+/// give the same observations.
 #[derive(Debug, Default)]
 pub(super) struct SessionListener {
     decoder: Decoder,
@@ -45,7 +46,7 @@ impl SessionListener {
         self.push(now, Observation::Closed { reason });
     }
 
-    /// Takes in bytes from the board. Also hands each decoded message or decoding error to `on_decoded`.
+    /// Handles bytes from the board. Also passes each decoded message or decoding error to `on_decoded`.
     pub(super) fn handle_bytes(
         &mut self,
         now: Timestamp,
@@ -64,7 +65,7 @@ impl SessionListener {
         let mut disturbed = 0;
         decoder.feed(bytes, |decoded| {
             match &decoded {
-                // Boards send zeros while the clock takes in a clock message.
+                // Boards send zeros while the clock processes a clock message.
                 Ok(Message::ClockTimes(times)) if after_clock_message && *times == ClockTimes::default() => {}
                 Ok(message) => {
                     if let Some(observation) = observe(now, message, identity) {

@@ -11,14 +11,14 @@ pub(super) const MAX_ANSWER_TIME: Duration = Duration::from_secs(12);
 
 /// Commands after the port has been opened, in this order.
 ///
-/// There is no reset (0x40) at the start. It would cut off a board that is still reporting a game when the daemon
-/// restarts. It is not needed either, as update-nice mode replaces every other mode. And if a former host left half of
-/// a clock message in the board, that message would swallow the reset. Instead, the first query is repeated until the
-/// board answers it.
+/// There is no reset (0x40) at the start: it would interrupt a board that is still reporting a game when the daemon
+/// restarts, and it is not needed, because update-nice mode replaces every other mode. A reset would also be lost if an
+/// earlier host left an incomplete clock message in the board. Instead, the first query is repeated until the board
+/// answers it.
 ///
-/// Version and serial numbers come before the dump, as a board counts as connected from its first dump. The mode comes
-/// before the dump, so that no change falls between the two. The memory follows the dump immediately, since the tracker
-/// waits only a second for it.
+/// Version and serial numbers come before the dump, because a board counts as connected from its first dump. The mode
+/// comes before the dump, so that no change is lost between the two. The memory follows the dump immediately, because
+/// the tracker waits only a second for it.
 pub(super) const OPENING_COMMANDS: [Command; 8] = [
     Command::SendVersion,
     Command::ReturnSerialNumber,
@@ -30,33 +30,33 @@ pub(super) const OPENING_COMMANDS: [Command; 8] = [
     Command::SendTrademark,
 ];
 
-/// Commands to a board that has been silent. It may have lost its power and its mode; the dump includes changes that it
-/// did not report.
+/// Commands to a board that has been silent. It may have lost its power and thereby its mode; the dump includes changes
+/// that it did not report.
 pub(super) const SIGN_OF_LIFE: [Command; 2] = [Command::UpdateNice, Command::SendBoard];
 
-/// How long to wait for an answer, and how many times to send the query.
+/// Timeout of a query and number of attempts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected {
-    /// Maximum pause before and within the answer.
+    /// Maximum time without bytes before and within the answer.
     pub(super) timeout: Duration,
-    /// Maximum times the query is sent to a board that sends nothing at all.
+    /// Maximum number of attempts if the board sends nothing at all.
     pub(super) tries: u8,
-    /// Whether every board can answer. If so, a missing answer means that no board is connected.
+    /// Whether every board can answer, so that a missing answer means that no board is connected.
     pub(super) required: bool,
 }
 
-/// Returns how to wait for the answer to a command, or `None` if the command has no answer.
+/// Returns the timeout and attempts for a command, or `None` if the command has no answer.
 pub(super) fn expected(command: &Command) -> Option<Expected> {
     let (timeout, tries, required) = match command {
         Command::SendVersion => (Duration::from_millis(1500), 8, true),
         Command::SendBoard => (Duration::from_millis(1000), 5, true),
         Command::SendEeMoves => (Duration::from_millis(1000), 2, false),
         Command::SendClock => (Duration::from_millis(500), 1, false),
-        // The protocol description requires this pause between clock messages that are not acknowledged.
+        // The description of the protocol requires this pause between clock messages that are not acknowledged.
         Command::Clock(_) => (CLOCK_MESSAGE_TIME, 1, false),
-        // Old boards do not know all of these commands.
+        // Old boards do not support all of these commands.
         Command::SendTrademark | Command::SendBatteryStatus => (Duration::from_millis(500), 2, false),
-        // `requery_number` sends these again, after a query that every board answers.
+        // `requery_number` repeats these after a query that every board answers.
         Command::ReturnSerialNumber | Command::ReturnLongSerialNumber => {
             (Duration::from_millis(500), 1, false)
         }
@@ -86,9 +86,9 @@ pub(super) fn answers(message: &Message<'_>, command: &Command) -> bool {
 
 /// Returns the clock message that shows a text.
 ///
-/// If a board misses the start of the message, it takes the text for commands, and capital letters are commands: N
-/// starts the boot loader. So the text is sent as lower-case letters, digits and a few other characters; all others
-/// become spaces.
+/// A board that misses the start of the message would execute the text as commands, and capital letters are commands:
+/// N starts the boot loader. Therefore the text is sent as lower-case letters, digits and a few other characters; all
+/// others become spaces.
 pub(super) fn show(text: &str) -> Command {
     let harmless: String = text
         .chars()

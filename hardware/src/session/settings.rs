@@ -6,7 +6,7 @@ use core::time::Duration;
 /// use core::time::Duration;
 /// use kiebitz_hardware::SessionSettings;
 ///
-/// // A Bluetooth board of which only the state is wanted, as by `kiebitz boards`.
+/// // Shows only the state of a Bluetooth board, as `kiebitz boards` does.
 /// let settings = SessionSettings {
 ///     read_memory: false,
 ///     battery: Some(Duration::from_secs(300)),
@@ -16,24 +16,23 @@ use core::time::Duration;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSettings {
-    /// Whether to read the board's memory after every opening. Default: yes, because the port may have been away, and
-    /// the memory has the moves played in the meantime. Reading takes up to 8.3 s, during which live updates wait in
-    /// the board.
+    /// Whether to read the board's memory after every opening. Default: yes, because the memory has the moves that were
+    /// played while the port was closed. Reading takes up to 8.3 s, during which live updates wait in the board.
     pub read_memory: bool,
-    /// Interval of battery queries. `None`, the default, if the battery is never queried. Only Bluetooth boards have
-    /// one.
+    /// Interval of battery queries. If `None`, the default, the battery is never queried. Only Bluetooth boards have a
+    /// battery.
     pub battery: Option<Duration>,
-    /// Quiet time after changes, after which a dump is requested to show changes that were lost. Default: 3 s. This is
-    /// longer than a hand takes from lifting a piece to pressing the clock, so that the 70 ms on the line fall between
-    /// moves, and shorter than most thinking times.
+    /// Time without changes after which a dump is requested to recover lost changes. Default: 3 s. This is longer than
+    /// a player takes from lifting a piece to pressing the clock, so that the 70 ms of the dump fall between moves, and
+    /// shorter than most thinking times.
     pub quiet_dump: Duration,
     /// Silence after which a sign of life is requested. Default: 10 s, at which an idle board's recording grows by
-    /// about 3 MB a day. While the clock runs, the board reports every second, so the limit is at most 4 s.
+    /// about 3 MB a day. While the clock runs, the board reports every second, so the time is limited to 4 s.
     pub silence: Duration,
-    /// How long the clock displays a text before it displays its times again. Default: 5 s.
+    /// Time for which the clock displays a text. Default: 5 s.
     pub text_time: Duration,
-    /// Whether other boards may be on the same line. Default: no. If several boards answer at once, their answers
-    /// cannot be decoded; then the session gives up the port, so that the line is probed again.
+    /// Whether other boards may be on the same line. Default: no. If so, the session closes the port after several
+    /// undecodable answers, which may come from several boards at once, so that the line is probed again.
     pub shared: bool,
 }
 
@@ -41,7 +40,7 @@ impl SessionSettings {
     /// Default of [`text_time`](Self::text_time).
     pub const TEXT_TIME: Duration = Duration::from_secs(5);
 
-    /// Settings for a board on a Bluetooth link. Its battery lasts for hours and is queried every five minutes.
+    /// Returns settings for a board on a Bluetooth link, whose battery is queried every five minutes.
     #[must_use]
     pub fn with_battery() -> Self {
         Self {

@@ -7,39 +7,39 @@ use kiebitz_protocol::{ClockTimes, Contents, Decoded, Dump, Field, Message};
 use super::settings::SessionSettings;
 use crate::time::Timestamp;
 
-/// State of a board on an open port, as far as it decides about queries.
+/// State of a board on an open port that determines when to query it.
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
-    /// When the last message came, or the port was opened.
+    /// When the last message arrived, or the port was opened.
     pub(super) last_message_at: Timestamp,
-    /// Whether a message has come since the port was opened.
+    /// Whether a message has arrived since the port was opened.
     any_message: bool,
-    /// Whether undecodable bytes have come since the last message.
+    /// Whether undecodable bytes have arrived since the last message.
     garbage_since_message: bool,
-    /// When bytes last came that did not complete a message. An answer may be in transit.
+    /// When bytes last arrived that did not complete a message. An answer may be in transit.
     pub(super) last_partial_at: Timestamp,
-    /// When a square last changed, or the memory came. `None` if a dump has come since.
+    /// When a square last changed, or the memory arrived. `None` if a dump has arrived since.
     changed_at: Option<Timestamp>,
-    /// When undecodable bytes last came.
+    /// When undecodable bytes last arrived.
     pub(super) garbage_at: Option<Timestamp>,
-    /// First sign since the last dump that bytes or changes were lost.
+    /// When the first indication of lost bytes or changes since the last dump occurred.
     disturbed_at: Option<Timestamp>,
     pub(super) dump_requested_at: Option<Timestamp>,
     /// Whether the clock runs. `None` without a clock.
     clock_runs: Option<bool>,
     /// Last clock reading, if the clock was running. `None` otherwise.
     running: Option<ClockTimes>,
-    /// Whether the lever has kept its position for more than one reading. After a press, the first reading may still
+    /// Whether the lever had the same position in the last two readings. The first reading after a press may still
     /// change.
     lever_steady: bool,
-    /// Changes of squares since the last press.
+    /// Number of changes of squares since the last press.
     changes: u8,
     /// Contents of the squares according to dumps and reports. `None` before the first dump.
     fields: Option<Dump>,
-    /// Squares whose last dump differed from their last report, with the contents in the dump. An entry is removed when
-    /// its report follows.
+    /// Squares whose contents in the last dump differed from their last report, with the contents in the dump. An entry
+    /// is removed when its report arrives.
     unreported: Vec<(Field, Contents)>,
-    /// When reports were first noticed to be lost. `None` if none are missing.
+    /// When lost reports were first noticed. `None` if no report is missing.
     loss_noticed_at: Option<Timestamp>,
     pub(super) memory_requested_at: Option<Timestamp>,
 }
@@ -66,7 +66,7 @@ impl Watch {
         }
     }
 
-    /// Takes in a decoded message or a decoding error.
+    /// Handles a decoded message or a decoding error.
     pub(super) fn handle_decoded(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
         let message = match decoded {
             Ok(Message::Unknown { .. }) | Err(_) => {
@@ -78,7 +78,7 @@ impl Watch {
             }
             Ok(message) => message,
         };
-        // The running clock was not heard for a while, so changes in that time were not heard either.
+        // If reports of the running clock are missing for some time, reports of changes may be missing too.
         let runs = self.clock_runs == Some(true);
         if runs && now > self.last_message_at.max(self.last_partial_at) + RUNNING_CLOCK_SILENCE {
             self.note_loss(now);
@@ -94,7 +94,7 @@ impl Watch {
                 (self.changed_at, self.disturbed_at) = (None, None);
                 self.handle_dump(now, dump);
             }
-            // While the memory was sent, updates had to wait, and a board has little room for them.
+            // Updates wait while the memory is sent, and the board has little room for them.
             Message::EeMoves(_) => {
                 self.changed_at = Some(now);
                 self.loss_noticed_at = None;
@@ -109,8 +109,8 @@ impl Watch {
         }
     }
 
-    /// Compares two readings of a running clock. Players press only after a move, so if too few changes were reported
-    /// before a press, some may have been lost.
+    /// Compares two readings of a running clock. Players press only after a move, so changes may have been lost if too
+    /// few were reported before a press.
     fn compare_clock(&mut self, now: Timestamp, times: ClockTimes) {
         let before = self.running.take().filter(|_| times.running);
         self.running = Some(times).filter(|times| times.running);
@@ -119,7 +119,7 @@ impl Watch {
             return;
         };
         let moved = before.lever_right_high != times.lever_right_high;
-        // If the lever is where it was and the time of the halted side has changed, both sides have pressed.
+        // Both sides have pressed if the lever has not moved but the time of the halted side has changed.
         let twice = self.lever_steady && !moved && halted(before) != halted(times);
         self.lever_steady = !moved;
         if moved || twice {
@@ -130,7 +130,7 @@ impl Watch {
         }
     }
 
-    /// Takes in a reported change. Boards report only changes, so a report of contents already known shows that another
+    /// Handles a reported change. Boards report only changes, so a report of the known contents shows that another
     /// report was lost.
     fn handle_report(&mut self, now: Timestamp, field: Field, contents: Contents) {
         let Some(known) = self
@@ -144,7 +144,7 @@ impl Watch {
         let shown = self.unreported.len();
         self.unreported.retain(|ahead| *ahead != (field, contents));
         if self.unreported.len() < shown {
-            // The dump had already shown this change.
+            // The dump already contained this change.
             self.loss_noticed_at = self.loss_noticed_at.filter(|_| !self.unreported.is_empty());
         } else if !changed {
             self.loss_noticed_at.get_or_insert(now);
@@ -163,7 +163,7 @@ impl Watch {
         self.fields = Some(*dump);
     }
 
-    /// Notes that reports may have been lost, and that a dump may not show all of them.
+    /// Notes that reports may have been lost which a dump may not recover.
     pub(super) fn note_loss(&mut self, now: Timestamp) {
         if self.fields.is_some() {
             self.loss_noticed_at.get_or_insert(now);
@@ -171,8 +171,8 @@ impl Watch {
         }
     }
 
-    /// Returns when to request the memory for lost reports. `None` if no report is known to be lost, or if the board
-    /// has not been heard since the loss.
+    /// Returns when to request the memory to recover lost reports. `None` if no report is known to be lost, or if no
+    /// message has arrived since the loss.
     pub(super) fn memory_due(&self) -> Option<Timestamp> {
         let due = self
             .loss_noticed_at
@@ -202,7 +202,7 @@ impl Watch {
         )
     }
 
-    /// Returns when the board will have been silent for too long.
+    /// Returns when to request a sign of life.
     pub(super) fn silence_due(&self, settings: &SessionSettings) -> Timestamp {
         let running = self.clock_runs == Some(true);
         self.last_message_at
@@ -213,7 +213,7 @@ impl Watch {
             }
     }
 
-    /// Returns why the port is given up if a vital query remains unanswered.
+    /// Returns the reason for closing the port if a required query remains unanswered.
     pub(super) fn reason(&self) -> &'static str {
         match (self.any_message, self.garbage_since_message) {
             (false, false) => "no board answers: perhaps this is another device, or a board without power",
@@ -227,7 +227,7 @@ impl Watch {
     }
 }
 
-/// Returns hours, minutes and seconds of the side whose clock does not run.
+/// Returns hours, minutes and seconds of the side whose time is not running.
 fn halted(times: ClockTimes) -> (u8, u8, u8) {
     let side = if times.lever_right_high {
         times.left
@@ -237,17 +237,17 @@ fn halted(times: ClockTimes) -> (u8, u8, u8) {
     (side.hours, side.minutes, side.seconds)
 }
 
-/// Minimum changes of two plies: four, less one if a piece is captured before the next scan of the board.
+/// Minimum number of changes of two plies: four, or three if a piece is captured before the next scan of the board.
 const MIN_CHANGES_OF_TWO_PLIES: u8 = 3;
-/// Delay of a dump after garbage, so that the burst is over.
+/// Delay between garbage and the request for a dump, so that the burst is over.
 const BURST_TIME: Duration = Duration::from_millis(300);
-/// Minimum time between two dump requests, so that dumps do not fill a disturbed line.
+/// Minimum time between two dump requests, so that dumps do not block a disturbed line.
 const MIN_DUMP_INTERVAL: Duration = Duration::from_secs(2);
-/// Delay after which a report overtaken by a dump has come, within one scan, and a burst of garbage is over.
+/// Time in which a report that was overtaken by a dump arrives (one scan), and a burst of garbage ends.
 const REPORT_DELAY: Duration = Duration::from_millis(300);
-/// Minimum time between two memory requests, so that they do not fill a line that keeps losing reports.
+/// Minimum time between two memory requests, so that they do not block a line that keeps losing reports.
 const MIN_MEMORY_INTERVAL: Duration = Duration::from_secs(10);
-/// Interval of routine dumps. A completely lost update leaves no trace.
+/// Interval of routine dumps, which recover updates that were lost without a trace.
 const ROUTINE_DUMP_INTERVAL: Duration = Duration::from_secs(60);
-/// Maximum silence with a running clock. A board then reports every second, sometimes every other.
+/// Maximum silence with a running clock, which the board reports every one or two seconds.
 const RUNNING_CLOCK_SILENCE: Duration = Duration::from_secs(4);

@@ -1,4 +1,4 @@
-//! Decides what to send to a board, and when.
+//! Decides which commands to send to a board, and when.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -11,15 +11,15 @@ use super::watch::Watch;
 use crate::facts::INPUT_BUFFER;
 use crate::time::Timestamp;
 
-/// The half of a session that writes. It sends one query at a time, and the next when the answer has come or was given
-/// up.
+/// The part of a session that writes. It sends one query at a time, and the next after the answer has arrived or timed
+/// out.
 #[derive(Debug)]
 pub(super) struct SessionWriter {
     settings: SessionSettings,
-    /// `None` while the port is closed, or once it is given up.
+    /// `None` if the port is closed or must be closed.
     open: Option<Open>,
     close: Option<String>,
-    /// When the text is to end that the clock was displaying when the port was closed.
+    /// End of the text that the clock was displaying when the port was closed.
     interrupted_text_end: Option<Timestamp>,
 }
 
@@ -27,22 +27,22 @@ pub(super) struct SessionWriter {
 struct Open {
     watch: Watch,
     agenda: VecDeque<Command>,
-    /// The query that waits for its answer.
+    /// The query that has not been answered yet.
     pending_query: Option<PendingQuery>,
-    /// Serial numbers that the board did not give when queried.
+    /// Queries for serial numbers that remained unanswered.
     refused_numbers: Vec<Command>,
-    /// When the serial numbers were last queried. `None` after the first dump request that follows.
+    /// When the serial numbers were last queried. `None` if a dump was requested since.
     numbers_requested_at: Option<Timestamp>,
-    /// How many times the serial numbers were queried.
+    /// Number of queries for the serial numbers.
     number_requests: u8,
-    /// Consecutive dump requests answered by garbage.
+    /// Number of consecutive dump requests that were answered by garbage.
     collisions: u8,
-    /// Remainder of a command that was too long for the board's input buffer.
+    /// Unsent bytes of a command that is too long for the board's input buffer.
     rest: Vec<u8>,
     outbox: Option<Vec<u8>>,
-    /// Nothing more is sent before this time.
+    /// Earliest time for the next write.
     earliest_write: Timestamp,
-    /// When the clock's display is to show its times again.
+    /// When to restore the times on the clock's display.
     text_until: Option<Timestamp>,
     battery_due: Option<Timestamp>,
 }
@@ -92,7 +92,7 @@ impl SessionWriter {
         self.close = None;
     }
 
-    /// Takes in a decoded message or a decoding error.
+    /// Handles a decoded message or a decoding error.
     pub(super) fn handle_decoded(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
         let Some(open) = &mut self.open else { return };
         open.watch.handle_decoded(now, decoded);
@@ -107,14 +107,14 @@ impl SessionWriter {
         }
     }
 
-    /// Notes that bytes came that do not complete a message.
+    /// Notes the arrival of bytes that do not complete a message.
     pub(super) fn handle_partial(&mut self, now: Timestamp) {
         if let Some(open) = &mut self.open {
             open.watch.last_partial_at = now;
         }
     }
 
-    /// Notes that the driver has written the bytes. The time-out of the answer starts now.
+    /// Notes that the driver has written the bytes. Starts the timeout of the answer.
     pub(super) fn handle_sent(&mut self, now: Timestamp) {
         let Some(open) = &mut self.open else { return };
         open.earliest_write = open.earliest_write.max(now + BETWEEN_COMMANDS);
@@ -193,11 +193,11 @@ impl Open {
         Some(next_due.max(self.earliest_write))
     }
 
-    /// Does everything that is due by `now`.
+    /// Performs the next action if it is due by `now`.
     ///
     /// # Errors
     ///
-    /// Fails with the reason if the port must be given up.
+    /// Fails with the reason if the port must be closed.
     fn handle_due(&mut self, now: Timestamp, settings: &SessionSettings) -> Result<(), &'static str> {
         if self.deadline(settings).is_none_or(|due| now < due) {
             return Ok(());
@@ -227,9 +227,9 @@ impl Open {
         Ok(())
     }
 
-    /// Returns when to stop waiting for the answer. The wait goes on while bytes keep coming: the memory takes 8.3 s,
-    /// and a board that is still sending its memory to a former host answers the first query only afterwards. The total
-    /// wait is limited, so that endless garbage does not pass for an answer in transit.
+    /// Returns when to stop waiting for the answer. Arriving bytes extend the wait: the memory takes 8.3 s, and a board
+    /// that is still sending its memory to an earlier host answers the first query only afterwards. The total wait is
+    /// limited, because endless garbage is not an answer.
     fn answer_due(&self, pending_query: &PendingQuery) -> Option<Timestamp> {
         let expected = question::expected(&pending_query.command)?;
         let timeout_at = pending_query.at.max(self.watch.last_partial_at) + expected.timeout;
@@ -250,14 +250,14 @@ impl Open {
             return Ok(());
         };
         let silent = self.watch.last_message_at < pending_query.first_at;
-        // A board that sends other messages is connected. It either missed the query or does not know it.
+        // A board that sends other messages is connected. It either missed the query or does not support it.
         let max_tries = if silent {
             expected.tries
         } else {
             expected.tries.min(2)
         };
-        // With a garbled serial number, the board would be taken for another one; without its memory, games would be
-        // lost. So these two are requested again if garbage came.
+        // A wrong serial number would identify another board, and without the memory games would be lost. Therefore
+        // these queries are repeated if garbage arrived.
         let is_number = matches!(
             pending_query.command,
             Command::ReturnSerialNumber | Command::ReturnLongSerialNumber
@@ -283,14 +283,14 @@ impl Open {
             self.requery_number(pending_query.command);
             self.earliest_write = self.earliest_write.max(now + BETWEEN_COMMANDS);
         } else if pending_query.command == Command::SendBoard && !silent {
-            // The board missed the query but has been heard since. Its memory has the changes that it did not report
-            // meanwhile.
+            // The board missed the query but has sent messages since. Its memory has the changes that it did not
+            // report.
             self.watch.note_loss(now);
             self.earliest_write = self.earliest_write.max(now + BETWEEN_COMMANDS);
         } else if silent && expected.required {
             return Err(self.watch.reason());
         } else if pending_query.command == Command::SendEeMoves && silent {
-            // The board has sent nothing at all meanwhile. The memory is requested again once the board is heard.
+            // The board has sent nothing at all. The memory is requested again after its next message.
             self.watch.note_loss(now);
             self.watch.memory_requested_at = None;
             self.earliest_write = self.earliest_write.max(now + BETWEEN_COMMANDS);
@@ -300,8 +300,8 @@ impl Open {
         Ok(())
     }
 
-    /// Queries a serial number once more, after the version. Not every board has serial numbers, but each has a
-    /// version, so the version's answer shows that the line is alive.
+    /// Queries a serial number once more, after the version. Not every board has serial numbers, but every board has a
+    /// version, so the answer to the version query shows that the line works.
     fn requery_number(&mut self, number: Command) {
         let mode = self.agenda.iter().position(|next| *next == Command::UpdateNice);
         let mut rest = self.agenda.split_off(mode.unwrap_or(0));
@@ -312,8 +312,8 @@ impl Open {
         self.agenda.append(&mut rest);
     }
 
-    /// Queries the serial numbers again before the first dump, once the line is calm, if garbage came around them. A
-    /// board counts as connected from its first dump, and with garbled numbers it would be taken for another board.
+    /// Queries the serial numbers again before the first dump if garbage arrived around them, after the line has become
+    /// calm. A board counts as connected from its first dump, and wrong numbers would identify another board.
     fn recheck_numbers(&mut self) {
         let Some(requested_at) = self.numbers_requested_at.take() else {
             return;
@@ -366,7 +366,7 @@ impl Open {
         self.write(now);
     }
 
-    /// Hands the driver as many bytes as the board's buffer holds.
+    /// Passes as many bytes to the driver as the board's buffer holds.
     fn write(&mut self, now: Timestamp) {
         let rest = self.rest.split_off(self.rest.len().min(INPUT_BUFFER));
         self.outbox = Some(core::mem::replace(&mut self.rest, rest));
@@ -374,12 +374,13 @@ impl Open {
     }
 }
 
-/// Time for the board to take a command out of its buffer. 10 bytes take 10 ms on the line.
+/// Time in which the board receives a command and reads it from its buffer. 10 bytes take 10 ms on the line.
 const BETWEEN_COMMANDS: Duration = Duration::from_millis(50);
-/// Consecutive damaged dumps after which another board must be colliding.
+/// Number of consecutive damaged dumps after which another board is assumed on the line.
 const MAX_COLLISIONS: u8 = 4;
-/// Time after garbage until the line counts as calm. Garbage closer to an answer may have garbled it.
+/// Time after garbage until the line counts as calm. An answer closer to garbage may be damaged.
 const CALM_TIME: Duration = Duration::from_secs(1);
-/// Maximum queries for the serial numbers, so that a line that is never calm does not delay its board for good.
+/// Maximum number of queries for the serial numbers, so that a line that is never calm does not delay its board
+/// forever.
 const MAX_NUMBER_REQUESTS: u8 = 4;
 const SEVERAL_BOARDS: &str = "the answers are unreadable: perhaps several boards answer at once";
