@@ -45,8 +45,8 @@
 //! # Boards that come and go
 //!
 //! After the port has been opened, the poller sends a broadcast ping and silences the boards that answer (commands them
-//! to ignore the next ping), and repeats both until no board answers. With 30 boards this takes 3 to 5 pings in 5 to 10
-//! s; meanwhile the boards remember their changes. Later, a few boards are silenced in each round. When all are
+//! to ignore the next ping), and repeats both until no board answers. With 30 boards this takes 3 to 5 pings in 5 to
+//! 10 s; meanwhile the boards remember their changes. Later, a few boards are silenced in each round. When all are
 //! silenced, a broadcast ping is sent between ordinary queries, and boards that have joined answer it. If such an
 //! answer collides with another board's, that board is queried again, and the next search finds the new board. A board
 //! counts as absent after 5 queries and 5 s without a valid answer; one absent board is pinged every second.

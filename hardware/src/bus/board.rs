@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_report_is_taken_from_the_repeat() {
+    fn a_lost_report_is_recovered_by_the_repeat() {
         let mut board = owing(false, true);
         // The change happened before the first query, however late the answer arrives.
         let reported = board.take_changes(&[0x40, 12]);
@@ -289,7 +289,7 @@ mod tests {
 
     /// A killed host may have queried the board without recording the answer, which the board then forgot.
     #[test]
-    fn an_unrecorded_report_is_taken_in_when_the_board_returns() {
+    fn an_unrecorded_report_is_processed_when_the_board_returns() {
         let report_after_recall = |last: Option<&[u8]>, data: &[u8]| {
             let mut board = BusBoard::new();
             board.last_changes = last.map(<[u8]>::to_vec);

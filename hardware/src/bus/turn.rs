@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn without_time_only_changes_are_queried_and_the_denial_is_noted() {
+    fn without_time_only_changes_are_queried_and_the_turn_is_cut_short() {
         let board = board();
         let mut turn = turn();
         let mut next_query = || {

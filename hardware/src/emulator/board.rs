@@ -9,7 +9,7 @@ use super::line::Wire;
 use super::memory::Memory;
 use super::scan::Scan;
 use crate::time::Timestamp;
-use input::{Heard, Input};
+use input::{Input, Received};
 
 mod bus;
 mod input;
@@ -87,10 +87,10 @@ enum Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum BoardAction {
     Restart,
-    AskClock,
+    PollClock,
     Sample,
     Receive,
-    TakeIn,
+    ProcessInput,
     AnswerPing,
 }
 
@@ -134,7 +134,7 @@ impl EmulatedBoard {
     /// Returns the actual contents of a square, whatever its sensor shows.
     #[must_use]
     pub fn contents(&self, field: Field) -> Contents {
-        self.scan.real()[field.index()]
+        self.scan.actual()[field.index()]
     }
 
     /// Replaces the contents of a square.
@@ -146,13 +146,13 @@ impl EmulatedBoard {
     /// Injects a fault: whatever its contents, the sensor of the square shows `shows` from now on.
     pub fn break_field(&mut self, now: Timestamp, field: Field, shows: Contents) {
         self.advance_scan(now);
-        self.scan.stick(field, Some(shows));
+        self.scan.override_sensor(field, Some(shows));
     }
 
     /// Repairs the sensor of a square, so that it shows the actual contents again.
     pub fn mend_field(&mut self, now: Timestamp, field: Field) {
         self.advance_scan(now);
-        self.scan.stick(field, None);
+        self.scan.override_sensor(field, None);
     }
 
     /// Injects a fault: until then the board takes in no command and sends nothing. Scan and memory go on.
@@ -225,7 +225,7 @@ impl EmulatedBoard {
     /// if the board is not touched before. `None` if they never will.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        [self.line.next_at(), self.next_act_at()]
+        [self.line.next_at(), self.next_action_at()]
             .into_iter()
             .flatten()
             .min()
@@ -233,18 +233,18 @@ impl EmulatedBoard {
 
     /// Advances to `now`: scans, polls the clock and takes in commands.
     pub fn advance(&mut self, now: Timestamp) {
-        while let Some((at, act)) = self.next_act(true).filter(|(at, _)| *at <= now) {
-            match act {
+        while let Some((at, action)) = self.next_action(true).filter(|(at, _)| *at <= now) {
+            match action {
                 BoardAction::Restart => self.start_up(at),
-                BoardAction::AskClock => self.ask_clock(at),
+                BoardAction::PollClock => self.poll_clock(at),
                 BoardAction::Sample => self.sample(at),
                 BoardAction::Receive => {
                     if let Some(byte) = self.input.pop_arrival() {
                         self.receive(at, byte);
                     }
                 }
-                BoardAction::TakeIn => {
-                    self.take_in(at);
+                BoardAction::ProcessInput => {
+                    self.process_input(at);
                 }
                 BoardAction::AnswerPing => self.answer_ping_to_all(at),
             }
@@ -261,18 +261,18 @@ impl EmulatedBoard {
     }
 
     /// Returns when the board will next do anything that can be noticed from outside.
-    pub(super) fn next_act_at(&self) -> Option<Timestamp> {
-        self.next_act(self.asks_clock()).map(|(at, _)| at)
+    pub(super) fn next_action_at(&self) -> Option<Timestamp> {
+        self.next_action(self.needs_clock_poll()).map(|(at, _)| at)
     }
 
     /// Takes in a byte that has arrived from the host. Returns whether it gives the board something to do, now or
     /// later.
     pub(super) fn receive(&mut self, now: Timestamp, byte: u8) -> bool {
-        if !self.on || self.hangs(now) {
+        if !self.on || self.is_hung(now) {
             return false;
         }
         self.input.arrive(byte);
-        self.take_in(now) || self.input.next_taken().is_some()
+        self.process_input(now) || self.input.next_read_at().is_some()
     }
 
     /// Like [`advance`](Self::advance), but also takes samples that show nothing new.
@@ -283,19 +283,19 @@ impl EmulatedBoard {
         }
     }
 
-    fn next_act(&self, asks_clock: bool) -> Option<(Timestamp, BoardAction)> {
-        let clock = (self.on && asks_clock).then_some(self.clock_due);
+    fn next_action(&self, needs_clock_poll: bool) -> Option<(Timestamp, BoardAction)> {
+        let clock = (self.on && needs_clock_poll).then_some(self.clock_due);
         let sample = self.scan.next_at().filter(|_| self.on);
         [
             (self.restart_at, BoardAction::Restart),
-            (clock, BoardAction::AskClock),
+            (clock, BoardAction::PollClock),
             (sample, BoardAction::Sample),
             (self.input.next_arrival(), BoardAction::Receive),
-            (self.input.next_taken(), BoardAction::TakeIn),
+            (self.input.next_read_at(), BoardAction::ProcessInput),
             (self.ping_at, BoardAction::AnswerPing),
         ]
         .into_iter()
-        .filter_map(|(at, act)| Some((at?, act)))
+        .filter_map(|(at, action)| Some((at?, action)))
         .min()
     }
 
@@ -315,22 +315,22 @@ impl EmulatedBoard {
         self.on = false;
         self.restart_at = None;
         self.ping_at = None;
-        self.line.cut(now);
+        self.line.discard_unsent(now);
         self.input.forget(now);
     }
 
     /// Takes in and obeys the waiting commands. Returns whether there was one.
-    fn take_in(&mut self, now: Timestamp) -> bool {
-        let mut obeyed = false;
-        while let Some(heard) = self.input.take(now) {
-            obeyed = true;
+    fn process_input(&mut self, now: Timestamp) -> bool {
+        let mut executed = false;
+        while let Some(received) = self.input.take(now) {
+            executed = true;
             self.input.busy_until(now + self.settings.response);
-            match heard {
-                Heard::Single(command) => self.obey(now, command),
-                Heard::Bus(command) => self.obey_bus(now, command),
+            match received {
+                Received::Single(command) => self.execute(now, command),
+                Received::Bus(command) => self.execute_bus(now, command),
             }
         }
-        obeyed
+        executed
     }
 
     fn sample(&mut self, now: Timestamp) {
@@ -348,13 +348,13 @@ impl EmulatedBoard {
 
     /// Returns whether the clock must be polled. There is nothing to wake up for if no clock is plugged in, the lack of
     /// one has been noted, and the mode does not report it.
-    fn asks_clock(&self) -> bool {
+    fn needs_clock_poll(&self) -> bool {
         self.clock.is_some()
             || self.clock_read.is_some()
             || matches!(self.mode, Mode::Update | Mode::UpdateNice)
     }
 
-    fn ask_clock(&mut self, at: Timestamp) {
+    fn poll_clock(&mut self, at: Timestamp) {
         self.clock_due = at + self.settings.clock_period.max(Duration::from_millis(1));
         let read = self.clock.as_ref().map(|clock| clock.times(at));
         if let (Some(before), Some(times)) = (self.clock_read, read)
@@ -384,7 +384,7 @@ impl EmulatedBoard {
 
     /// Sends an unasked message of the current mode.
     fn send(&mut self, now: Timestamp, message: Message<'_>) {
-        if !self.hangs(now) {
+        if !self.is_hung(now) {
             let mut bytes = Vec::new();
             message.encode(&mut bytes);
             self.line.send(now, &bytes);
@@ -394,14 +394,14 @@ impl EmulatedBoard {
     /// Sends the answer to a command taken in at `now`. The next command is taken in when the answer has passed the
     /// line.
     fn answer_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
-        if !self.hangs(now) {
+        if !self.is_hung(now) {
             self.line
                 .send((now + self.settings.response).max(self.writing_until), bytes);
             self.input.busy_until(self.line.free_at());
         }
     }
 
-    fn hangs(&self, now: Timestamp) -> bool {
+    fn is_hung(&self, now: Timestamp) -> bool {
         self.silent_until.is_some_and(|until| now < until)
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use kiebitz_protocol::{BusAddress, BusCommand};
 
 use super::board::EmulatedBoard;
-use super::line::{Damage, handed_over};
+use super::line::{Damage, delivery_time};
 use crate::facts::{BYTE_TIME, CONVERTER_PERIOD};
 use crate::time::Timestamp;
 
@@ -63,10 +63,10 @@ pub struct EmulatedBus {
     settings: EmulatedBusSettings,
     boards: BTreeMap<BusAddress, Attached>,
     /// Bytes from the host that have not passed yet.
-    host: VecDeque<Passing>,
+    host: VecDeque<ByteOnLine>,
     host_free_at: Timestamp,
     /// Bytes from boards that have begun to pass.
-    boards_air: Vec<Passing>,
+    in_transit: Vec<ByteOnLine>,
     /// Bytes with the time at which the host can read them.
     out: VecDeque<(Timestamp, u8)>,
     commands: Damage,
@@ -81,15 +81,15 @@ struct Attached {
 }
 
 impl Attached {
-    fn settle(&mut self) {
+    fn update_deadline(&mut self) {
         // A byte is taken from the board's line just after it has begun.
-        let begins = self.board.line().next_begins().map(|at| at + JUST_AFTER);
-        self.due = [self.board.next_act_at(), begins].into_iter().flatten().min();
+        let begins = self.board.line().next_begins().map(|at| at + RESOLUTION);
+        self.due = [self.board.next_action_at(), begins].into_iter().flatten().min();
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Passing {
+struct ByteOnLine {
     /// When the whole byte has passed.
     passed: Timestamp,
     /// The board that sends the byte. `None` if the host sends it.
@@ -98,9 +98,9 @@ struct Passing {
     collided: bool,
 }
 
-impl Passing {
+impl ByteOnLine {
     /// Marks both bytes as collided if they pass at the same time.
-    fn meet(&mut self, other: &mut Self, byte_time: Duration) {
+    fn mark_collision(&mut self, other: &mut Self, byte_time: Duration) {
         let apart = self.passed.saturating_duration_since(other.passed)
             + other.passed.saturating_duration_since(self.passed);
         if self.from != other.from && apart < byte_time {
@@ -139,7 +139,7 @@ impl EmulatedBus {
             boards: BTreeMap::new(),
             host: VecDeque::new(),
             host_free_at: now,
-            boards_air: Vec::new(),
+            in_transit: Vec::new(),
             out: VecDeque::new(),
             commands: Damage::new(settings.damaged_commands, settings.seed),
             random: fastrand::Rng::with_seed(settings.seed.wrapping_add(1)),
@@ -166,9 +166,9 @@ impl EmulatedBus {
             .wrapping_mul(31)
             .wrapping_add(u64::from(address.number()));
         board.damage_line(now, self.settings.damaged_answers, seed);
-        board.line_mut().cut(now);
+        board.line_mut().discard_unsent(now);
         let mut attached = Attached { board, due: None };
-        attached.settle();
+        attached.update_deadline();
         self.boards.insert(address, attached);
         Ok(address)
     }
@@ -177,7 +177,7 @@ impl EmulatedBus {
     pub fn detach(&mut self, now: Timestamp, address: BusAddress) -> Option<EmulatedBoard> {
         self.advance(now);
         let mut board = self.boards.remove(&address)?.board;
-        board.line_mut().cut(now);
+        board.line_mut().discard_unsent(now);
         Some(board)
     }
 
@@ -209,17 +209,17 @@ impl EmulatedBus {
         let byte_time = self.settings.byte_time;
         for chunk in bytes.chunks(BusCommand::LENGTH) {
             let mut chunk = chunk.to_vec();
-            self.commands.strike(&mut chunk);
+            self.commands.maybe_damage(&mut chunk);
             for byte in chunk {
                 self.host_free_at = self.host_free_at + byte_time;
-                let mut new = Passing {
+                let mut new = ByteOnLine {
                     passed: self.host_free_at,
                     from: None,
                     byte,
                     collided: false,
                 };
-                for other in &mut self.boards_air {
-                    new.meet(other, byte_time);
+                for other in &mut self.in_transit {
+                    new.mark_collision(other, byte_time);
                 }
                 self.host.push_back(new);
             }
@@ -241,7 +241,7 @@ impl EmulatedBus {
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         let host = self.host.front().map(|byte| byte.passed);
         let out = self.out.front().map(|(at, _)| *at);
-        let air = self.boards_air.iter().map(|byte| byte.passed);
+        let air = self.in_transit.iter().map(|byte| byte.passed);
         let boards = self.boards.values().map(|attached| attached.due);
         air.chain(boards.chain([host, out]).flatten()).min()
     }
@@ -251,10 +251,10 @@ impl EmulatedBus {
         while let Some(at) = self.host.front().map(|byte| byte.passed).filter(|at| *at <= now) {
             self.pass(at);
             if let Some(passed) = self.host.pop_front() {
-                let byte = self.heard(passed);
+                let byte = self.received(passed);
                 for attached in self.boards.values_mut() {
                     if attached.board.receive(at, byte) {
-                        attached.settle();
+                        attached.update_deadline();
                     }
                 }
             }
@@ -270,34 +270,34 @@ impl EmulatedBus {
             let board = &mut attached.board;
             board.advance(now);
             while let Some((passed, byte)) = board.line_mut().pop_begun(now) {
-                let mut new = Passing {
+                let mut new = ByteOnLine {
                     passed,
                     from: Some(*address),
                     byte,
                     collided: false,
                 };
-                for other in self.boards_air.iter_mut().chain(&mut self.host) {
-                    new.meet(other, self.settings.byte_time);
+                for other in self.in_transit.iter_mut().chain(&mut self.host) {
+                    new.mark_collision(other, self.settings.byte_time);
                 }
-                self.boards_air.push(new);
+                self.in_transit.push(new);
             }
-            attached.settle();
+            attached.update_deadline();
         }
         // Bytes that begin later than `now` cannot collide with bytes that have passed.
-        self.boards_air.sort_by_key(|byte| byte.passed);
+        self.in_transit.sort_by_key(|byte| byte.passed);
         let count = self
-            .boards_air
+            .in_transit
             .iter()
             .take_while(|byte| byte.passed <= now)
             .count();
-        for passed in self.boards_air.drain(..count).collect::<Vec<_>>() {
-            let byte = self.heard(passed);
+        for passed in self.in_transit.drain(..count).collect::<Vec<_>>() {
+            let byte = self.received(passed);
             self.out
-                .push_back((handed_over(passed.passed, self.settings.latency), byte));
+                .push_back((delivery_time(passed.passed, self.settings.latency), byte));
         }
     }
 
-    fn heard(&mut self, byte: Passing) -> u8 {
+    fn received(&mut self, byte: ByteOnLine) -> u8 {
         if byte.collided {
             self.random.u8(..)
         } else {
@@ -307,7 +307,7 @@ impl EmulatedBus {
 }
 
 /// The resolution of [`Timestamp`].
-const JUST_AFTER: Duration = Duration::from_micros(1);
+const RESOLUTION: Duration = Duration::from_micros(1);
 
 #[cfg(test)]
 mod tests;

@@ -120,13 +120,13 @@ impl EmulatedClock {
 
     /// Starts the clock on the side on which the lever is high, unless the clock is running already.
     pub fn start(&mut self, now: Timestamp) {
-        self.count(now);
+        self.count_until(now);
         self.running_since.get_or_insert(now);
     }
 
     /// Stops the clock, without moving the lever.
     pub fn stop(&mut self, now: Timestamp) {
-        self.count(now);
+        self.count_until(now);
         self.running_since = None;
     }
 
@@ -137,7 +137,7 @@ impl EmulatedClock {
         if self.high != side {
             return false;
         }
-        self.count(now);
+        self.count_until(now);
         if self.running_since.is_some() {
             if self.side_mut(side).is_zero() {
                 self.enter_next_period(now);
@@ -155,14 +155,14 @@ impl EmulatedClock {
 
     /// Sets the times of both sides.
     pub fn set(&mut self, now: Timestamp, left: Duration, right: Duration) {
-        self.count(now);
+        self.count_until(now);
         (self.left, self.right) = (left, right);
         self.period_ended = None;
     }
 
     /// Replaces the periods that follow the current one.
     pub fn set_later_periods(&mut self, now: Timestamp, times: impl IntoIterator<Item = Duration>) {
-        self.count(now);
+        self.count_until(now);
         self.later_periods = times.into_iter().collect();
     }
 
@@ -207,7 +207,7 @@ impl EmulatedClock {
     /// Returns the clock as it will be at `now` if nobody touches it before.
     fn at(&self, now: Timestamp) -> Self {
         let mut clock = self.clone();
-        clock.count(now);
+        clock.count_until(now);
         clock
     }
 
@@ -239,7 +239,7 @@ impl EmulatedClock {
     }
 
     /// Subtracts the time until `now` from the running side, and handles its reaching zero.
-    fn count(&mut self, now: Timestamp) {
+    fn count_until(&mut self, now: Timestamp) {
         let high = self.high;
         while let Some(since) = self.running_since.filter(|since| *since < now) {
             let left = *self.side_mut(high);

@@ -197,7 +197,7 @@ impl Hand {
             .map(|(at, _)| *at)
             .max();
         if let Some(last) = last {
-            self.now = self.now.max(last + READ);
+            self.now = self.now.max(last + SCAN_TIME);
         }
     }
 
@@ -235,18 +235,18 @@ impl Hand {
             let piece = position[field.index()];
             if let Some(stray) = self.stray(position, |contents| contents == piece) {
                 self.lift(stray);
-                self.wait(SETTING_UP);
+                self.wait(SET_UP_PAUSE);
             }
             if self.standing[field.index()].is_some() {
                 self.lift(field);
-                self.wait(SETTING_UP);
+                self.wait(SET_UP_PAUSE);
             }
             self.put(field, piece);
-            self.wait(SETTING_UP);
+            self.wait(SET_UP_PAUSE);
         }
         while let Some(stray) = self.stray(position, |contents| contents.is_some()) {
             self.lift(stray);
-            self.wait(SETTING_UP);
+            self.wait(SET_UP_PAUSE);
         }
     }
 
@@ -260,9 +260,9 @@ impl Hand {
 }
 
 /// Time after which a square that was put right has been scanned.
-const READ: Duration = Duration::from_millis(260);
+const SCAN_TIME: Duration = Duration::from_millis(260);
 /// Pause between two pieces while a position is set up.
-const SETTING_UP: Span = ms(120, 300);
+const SET_UP_PAUSE: Span = ms(120, 300);
 
 #[cfg(test)]
 mod tests;

@@ -38,7 +38,7 @@ impl Wire {
     pub(super) fn send(&mut self, now: Timestamp, message: &[u8]) {
         let mut message = message.to_vec();
         if let Some(damage) = &mut self.damage {
-            damage.strike(&mut message);
+            damage.maybe_damage(&mut message);
         }
         self.free_at = self.free_at.max(now);
         for byte in message {
@@ -52,7 +52,7 @@ impl Wire {
     }
 
     /// Drops the bytes that have not passed by `now`.
-    pub(super) fn cut(&mut self, now: Timestamp) {
+    pub(super) fn discard_unsent(&mut self, now: Timestamp) {
         self.bytes.retain(|(at, _)| *at <= now);
         self.free_at = now;
     }
@@ -69,7 +69,7 @@ impl Wire {
     }
 
     pub(super) fn next_at(&self) -> Option<Timestamp> {
-        self.bytes.front().map(|(at, _)| handed_over(*at, self.latency))
+        self.bytes.front().map(|(at, _)| delivery_time(*at, self.latency))
     }
 
     /// Returns the next bytes that can be read by `now`, with their time.
@@ -79,7 +79,7 @@ impl Wire {
         let count = self
             .bytes
             .iter()
-            .take_while(|(passed, _)| handed_over(*passed, latency) == at)
+            .take_while(|(passed, _)| delivery_time(*passed, latency) == at)
             .count();
         Some((at, self.bytes.drain(..count).map(|(_, byte)| byte).collect()))
     }
@@ -105,7 +105,7 @@ impl Damage {
     ///
     /// The checksum of a bus message or its length reveals each kind of damage. Therefore the two length bytes are left
     /// alone: with a wrong length, in one of 128 cases another byte passes for the checksum.
-    pub(super) fn strike(&mut self, message: &mut Vec<u8>) {
+    pub(super) fn maybe_damage(&mut self, message: &mut Vec<u8>) {
         if message.is_empty() || self.random.u16(..1000) >= self.per_mille {
             return;
         }
@@ -129,7 +129,7 @@ impl Damage {
 }
 
 /// Returns when the converter delivers a byte that has passed at this time.
-pub(super) fn handed_over(at: Timestamp, latency: Duration) -> Timestamp {
+pub(super) fn delivery_time(at: Timestamp, latency: Duration) -> Timestamp {
     let Ok(step) = i64::try_from(latency.as_micros()) else {
         return at;
     };

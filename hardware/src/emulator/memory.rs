@@ -17,7 +17,7 @@ pub(super) struct Memory {
     /// Whether more than two pieces have left the start position since it was recorded.
     left_start: bool,
     /// Bytes at the end of the ring that have not been reported on a bus.
-    unasked: usize,
+    unreported_bytes: usize,
     /// The last answer to a query for changes.
     last_changes: Vec<u8>,
     /// Bytes from the last start tag to the end of the ring. `None` without a tag.
@@ -36,7 +36,7 @@ struct LastChange {
 impl Memory {
     /// Records a power-up and the pieces found. The bus state, that is, the changes reported so far, is lost.
     pub(super) fn power_up(&mut self, now: Timestamp, found: &Dump) {
-        self.unasked = 0;
+        self.unreported_bytes = 0;
         self.last_changes.clear();
         for _ in 0..3 {
             self.record(Element::Nothing);
@@ -85,8 +85,8 @@ impl Memory {
     pub(super) fn changes(&mut self) -> Vec<u8> {
         // A reported change is not overwritten any more.
         self.last = None;
-        let reported = self.ring.len().saturating_sub(self.unasked);
-        self.unasked = 0;
+        let reported = self.ring.len().saturating_sub(self.unreported_bytes);
+        self.unreported_bytes = 0;
         self.last_changes = self.ring.iter().skip(reported).copied().collect();
         self.last_changes.clone()
     }
@@ -102,7 +102,7 @@ impl Memory {
         let bytes = self.since_start.unwrap_or(0);
         let begin = self.ring.len().saturating_sub(bytes);
         let data = self.ring.iter().skip(begin).copied();
-        data.take(bytes.saturating_sub(self.unasked)).collect()
+        data.take(bytes.saturating_sub(self.unreported_bytes)).collect()
     }
 
     fn record_pieces(&mut self, now: Timestamp, found: &Dump) {
@@ -123,7 +123,7 @@ impl Memory {
         let first_before = match flickers {
             Some(last) => {
                 self.ring.truncate(self.ring.len().saturating_sub(last.bytes));
-                self.unasked = self.unasked.saturating_sub(last.bytes);
+                self.unreported_bytes = self.unreported_bytes.saturating_sub(last.bytes);
                 self.since_start = self.since_start.map(|since| since.saturating_sub(last.bytes));
                 last.after
             }
@@ -152,8 +152,8 @@ impl Memory {
             }
             return;
         }
-        let away = start_differences(seen);
-        let tag = match away {
+        let differences = start_differences(seen);
+        let tag = match differences {
             (0, _) => Element::StartPosition,
             (_, 0) => Element::StartPositionTurned,
             _ if four_rows_filled(seen) => Element::FourRowsFilled,
@@ -175,7 +175,7 @@ impl Memory {
         self.last = None;
         let surplus = self.ring.len().saturating_sub(MEMORY_SIZE);
         self.ring.drain(..surplus);
-        self.unasked = (self.unasked + bytes.len()).min(self.ring.len());
+        self.unreported_bytes = (self.unreported_bytes + bytes.len()).min(self.ring.len());
         self.since_start = self
             .since_start
             .map(|since| (since + bytes.len()).min(self.ring.len()));

@@ -49,7 +49,7 @@ use crate::time::Timestamp;
 pub struct Player {
     board: EmulatedBoard,
     /// While the cable is out, a copy of the board without power, which takes over if the cable feeds the board.
-    unfed: Option<Box<EmulatedBoard>>,
+    unpowered_copy: Option<Box<EmulatedBoard>>,
     /// The clock, while its cable is out.
     unplugged_clock: Option<EmulatedClock>,
     sitting: Sitting,
@@ -63,7 +63,7 @@ impl Player {
     pub fn new(now: Timestamp, settings: BoardSettings, sitting: Sitting) -> Self {
         Self {
             board: sitting.setting().board(now, settings, sitting.standing()),
-            unfed: None,
+            unpowered_copy: None,
             unplugged_clock: None,
             sitting,
             garbage: VecDeque::new(),
@@ -98,7 +98,7 @@ impl Player {
     /// Returns whether the cable is plugged in.
     #[must_use]
     pub const fn is_plugged(&self) -> bool {
-        self.unfed.is_none()
+        self.unpowered_copy.is_none()
     }
 
     /// Takes in bytes that the host writes. They are lost while the cable is out.
@@ -147,9 +147,9 @@ impl Player {
     pub fn unplug(&mut self, now: Timestamp) {
         self.advance(now);
         if self.is_plugged() {
-            let mut unfed = Box::new(self.board.clone());
-            unfed.power_off(now);
-            self.unfed = Some(unfed);
+            let mut unpowered_copy = Box::new(self.board.clone());
+            unpowered_copy.power_off(now);
+            self.unpowered_copy = Some(unpowered_copy);
         }
         self.garbage.clear();
         self.advance(now);
@@ -160,12 +160,12 @@ impl Player {
     /// it finds.
     pub fn plug(&mut self, now: Timestamp, powered: bool) {
         self.advance(now);
-        let Some(mut unfed) = self.unfed.take().filter(|_| !powered) else {
+        let Some(mut unpowered_copy) = self.unpowered_copy.take().filter(|_| !powered) else {
             return;
         };
-        unfed.plug_clock(now, self.board.plug_clock(now, None));
-        unfed.power_on(now);
-        self.board = *unfed;
+        unpowered_copy.plug_clock(now, self.board.plug_clock(now, None));
+        unpowered_copy.power_on(now);
+        self.board = *unpowered_copy;
     }
 
     /// Puts bytes on the line that the board did not send.
@@ -233,7 +233,7 @@ impl Player {
 
     /// Returns the board and, while the cable is out, its copy without power.
     fn boards(&mut self) -> impl Iterator<Item = &mut EmulatedBoard> {
-        core::iter::once(&mut self.board).chain(self.unfed.as_deref_mut())
+        core::iter::once(&mut self.board).chain(self.unpowered_copy.as_deref_mut())
     }
 }
 

@@ -9,12 +9,12 @@ use crate::time::Timestamp;
 /// The actual contents of the squares, and those that the scan has seen.
 #[derive(Debug, Clone)]
 pub(super) struct Scan {
-    real: Dump,
+    actual: Dump,
     /// Contents that broken sensors show, whatever is on their squares.
-    stuck: [Option<Contents>; Field::COUNT],
+    overrides: [Option<Contents>; Field::COUNT],
     seen: Dump,
     /// One bit for each square on which the next sample will show a change.
-    unseen: u64,
+    pending_changes: u64,
     /// When the first square was first sampled.
     began: Timestamp,
     period: Duration,
@@ -27,10 +27,10 @@ impl Scan {
         // A scan with a period of zero would sample a square again and again at the same time.
         let period = period.max(Duration::from_millis(1));
         Self {
-            real: [None; Field::COUNT],
-            stuck: [None; Field::COUNT],
+            actual: [None; Field::COUNT],
+            overrides: [None; Field::COUNT],
             seen: [None; Field::COUNT],
-            unseen: 0,
+            pending_changes: 0,
             began,
             period,
             samples: 0,
@@ -39,18 +39,18 @@ impl Scan {
 
     /// Changes the contents of a square. All samples up to now must have been taken.
     pub(super) fn set(&mut self, field: Field, contents: Contents) {
-        self.real[field.index()] = contents;
+        self.actual[field.index()] = contents;
         self.compare(field);
     }
 
     /// Breaks a sensor, so that it always shows the same, or repairs it with `None`.
-    pub(super) fn stick(&mut self, field: Field, shows: Option<Contents>) {
-        self.stuck[field.index()] = shows;
+    pub(super) fn override_sensor(&mut self, field: Field, shows: Option<Contents>) {
+        self.overrides[field.index()] = shows;
         self.compare(field);
     }
 
-    pub(super) fn real(&self) -> &Dump {
-        &self.real
+    pub(super) fn actual(&self) -> &Dump {
+        &self.actual
     }
 
     pub(super) fn seen(&self) -> &Dump {
@@ -62,20 +62,20 @@ impl Scan {
         for field in Field::all() {
             self.seen[field.index()] = self.shown(field);
         }
-        (self.began, self.samples, self.unseen) = (began, 0, 0);
+        (self.began, self.samples, self.pending_changes) = (began, 0, 0);
     }
 
     fn shown(&self, field: Field) -> Contents {
-        let real = self.real[field.index()];
-        self.stuck[field.index()].unwrap_or(real)
+        let actual = self.actual[field.index()];
+        self.overrides[field.index()].unwrap_or(actual)
     }
 
     fn compare(&mut self, field: Field) {
         let bit = 1 << field.number();
         if self.shown(field) == self.seen[field.index()] {
-            self.unseen &= !bit;
+            self.pending_changes &= !bit;
         } else {
-            self.unseen |= bit;
+            self.pending_changes |= bit;
         }
     }
 
@@ -101,12 +101,12 @@ impl Scan {
 
     /// Returns the next sample that will show a change.
     fn next_change(&self) -> Option<(u64, Field)> {
-        if self.unseen == 0 {
+        if self.pending_changes == 0 {
             return None;
         }
         let first = self.samples % FIELDS;
         // Rotated so that the next square to be sampled is bit 0.
-        let ahead = u64::from(self.unseen.rotate_right(first as u32).trailing_zeros());
+        let ahead = u64::from(self.pending_changes.rotate_right(first as u32).trailing_zeros());
         let number = (first + ahead) % FIELDS;
         let field = Field::new(u8::try_from(number).ok()?)?;
         Some((self.samples + ahead, field))

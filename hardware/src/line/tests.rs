@@ -219,13 +219,13 @@ fn a_peeking_line_does_not_read_the_memory() {
     let mut world = World::new(LineSettings::of(LineMode::Single).peeking());
     world.run(10);
     assert_eq!(world.dumps().next(), Some(Place::Alone));
-    let memory_asked = |observations: &[Observation]| observations.contains(&Observation::MemoryAsked);
+    let memory_requested = |observations: &[Observation]| observations.contains(&Observation::MemoryAsked);
     let observed: Vec<_> = world
         .observed
         .into_iter()
         .map(|(_, observation)| observation)
         .collect();
-    assert!(!memory_asked(&observed));
+    assert!(!memory_requested(&observed));
 }
 
 #[test]

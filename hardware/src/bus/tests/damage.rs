@@ -20,7 +20,7 @@ fn play(
     let mut random = fastrand::Rng::with_seed(settings.seed);
     let mut world = World::new(1..=boards, settings);
     world.stalls = stalls;
-    let mut happened: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    let mut made: BTreeMap<_, Vec<_>> = BTreeMap::new();
     world.run(Duration::from_secs(40));
     // On so bad a line it may take some more pings.
     for _ in 0..60 {
@@ -30,7 +30,7 @@ fn play(
     }
     for _ in 0..changes {
         let number = random.u16(1..=boards);
-        let so_far: &mut Vec<(Field, Contents)> = happened.entry(address(number)).or_default();
+        let so_far: &mut Vec<(Field, Contents)> = made.entry(address(number)).or_default();
         // A square that changes again at once could be missed by the scan, or look like a flicker to the memory.
         let last = so_far.last().map(|(field, _)| field.number());
         let at = random.u8(..63);
@@ -47,23 +47,23 @@ fn play(
         world.run(Duration::from_millis(260));
     }
     world.run(Duration::from_secs(20));
-    (world, happened)
+    (world, made)
 }
 
 /// Returns the first difference between the changes made and the changes reported.
-fn difference(world: &World, happened: &BTreeMap<BusAddress, Vec<(Field, Contents)>>) -> Option<String> {
+fn difference(world: &World, made: &BTreeMap<BusAddress, Vec<(Field, Contents)>>) -> Option<String> {
     let reported = world.reported();
-    happened.iter().find_map(|(address, happened)| {
+    made.iter().find_map(|(address, made)| {
         let reported = reported.get(address).map_or(&[][..], Vec::as_slice);
-        let same = happened.iter().zip(reported).take_while(|(a, b)| a == b).count();
-        (same < happened.len().max(reported.len())).then(|| {
+        let same = made.iter().zip(reported).take_while(|(a, b)| a == b).count();
+        (same < made.len().max(reported.len())).then(|| {
             let around = |list: &[(Field, Contents)]| {
                 let from = same.saturating_sub(2).min(list.len());
                 format!("{:?}", &list[from..list.len().min(same + 4)])
             };
             format!(
                 "{address} at {same}: {} reported as {}",
-                around(happened),
+                around(made),
                 around(reported)
             )
         })
@@ -98,10 +98,10 @@ fn two_percent_damaged_answers_lose_and_duplicate_no_change() {
         seed: 2,
         ..EmulatedBusSettings::default()
     };
-    let (world, happened) = play(30, settings, 0, 5000);
+    let (world, made) = play(30, settings, 0, 5000);
     let figures = world.line.figures();
     assert!(figures.damaged > 500 && figures.silent > 200, "{figures:?}");
-    assert_eq!(difference(&world, &happened), None);
+    assert_eq!(difference(&world, &made), None);
     assert_eq!(changes_after_their_dump(&world), 0);
     assert!(figures.longest_round < Duration::from_secs(3), "{figures:?}");
     let left = world
@@ -130,8 +130,8 @@ proptest! {
             seed,
             ..EmulatedBusSettings::default()
         };
-        let (world, happened) = play(boards, settings, stalls, 120);
-        prop_assert_eq!(difference(&world, &happened), None);
+        let (world, made) = play(boards, settings, stalls, 120);
+        prop_assert_eq!(difference(&world, &made), None);
         prop_assert_eq!(world.replayed(), world.observed);
     }
 
@@ -168,7 +168,7 @@ proptest! {
 }
 
 #[test]
-fn boards_on_a_babbling_line_are_still_queried_and_found_again() {
+fn boards_on_a_line_full_of_garbage_are_still_queried_and_found_again() {
     let mut world = World::new(1..=1, EmulatedBusSettings::default());
     world.run(Duration::from_secs(10));
     let before = world.line.figures();

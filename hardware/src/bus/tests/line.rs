@@ -124,11 +124,11 @@ fn changes_are_reported_with_the_time_span_of_their_origin() {
 }
 
 #[test]
-fn a_board_that_leaves_is_reported_once_and_returns_with_its_owed_changes() {
+fn a_board_that_leaves_is_reported_once_and_returns_with_its_pending_changes() {
     let mut world = world(1..=5);
     world.run(10 * SECOND);
-    let mut taken = world.bus.detach(world.now, address(3)).unwrap();
-    taken.set(world.now, super::world::field(10), piece(3));
+    let mut detached = world.bus.detach(world.now, address(3)).unwrap();
+    detached.set(world.now, super::world::field(10), piece(3));
     world.run(20 * SECOND);
     assert_eq!(world.count(3, closed), 1);
     let reason = world.of(3).find_map(|observed| match &observed.observation {
@@ -139,7 +139,7 @@ fn a_board_that_leaves_is_reported_once_and_returns_with_its_owed_changes() {
     assert_eq!(world.line.boards().count(), 4);
 
     let rounds = world.line.figures().rounds;
-    world.bus.attach(world.now, taken).unwrap();
+    world.bus.attach(world.now, detached).unwrap();
     world.run(5 * SECOND);
     assert_eq!(world.count(3, opened), 2);
     assert!(

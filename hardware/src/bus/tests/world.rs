@@ -60,7 +60,7 @@ pub(super) struct World {
     /// Per mille of the received chunks at which the host stalls.
     pub(super) stalls: u16,
     stalled_until: Timestamp,
-    late: VecDeque<(Timestamp, Vec<u8>)>,
+    delayed: VecDeque<(Timestamp, Vec<u8>)>,
     random: fastrand::Rng,
     /// How often a deadline woke the line.
     pub(super) wakes: u64,
@@ -105,7 +105,7 @@ impl World {
             recording: Vec::new(),
             stalls: 0,
             stalled_until: START,
-            late: VecDeque::new(),
+            delayed: VecDeque::new(),
             random: fastrand::Rng::with_seed(9),
             wakes: 0,
             queries: Vec::new(),
@@ -160,8 +160,11 @@ impl World {
                 "would spin at {:?}",
                 self.now
             );
-            let late = self.late.front().map(|(at, _)| *at);
-            let next = [wake, late, self.bus.poll_deadline()].into_iter().flatten().min();
+            let delayed = self.delayed.front().map(|(at, _)| *at);
+            let next = [wake, delayed, self.bus.poll_deadline()]
+                .into_iter()
+                .flatten()
+                .min();
             let Some(next) = next.filter(|next| *next <= end) else {
                 break;
             };
@@ -170,9 +173,9 @@ impl World {
                 if self.random.u16(..1000) < self.stalls {
                     self.stalled_until = at + Duration::from_millis(self.random.u64(20..300));
                 }
-                self.late.push_back((at.max(self.stalled_until), bytes));
+                self.delayed.push_back((at.max(self.stalled_until), bytes));
             }
-            while let Some((at, bytes)) = self.late.pop_front_if(|(at, _)| *at <= self.now) {
+            while let Some((at, bytes)) = self.delayed.pop_front_if(|(at, _)| *at <= self.now) {
                 self.line.handle_bytes(at, &bytes);
                 self.recording.push((at, RecordedInput::Inbound(bytes)));
             }

@@ -18,23 +18,23 @@ impl EmulatedBoard {
     }
 
     /// Obeys a bus command. In single mode the command, whatever its address, only switches to bus mode.
-    pub(super) fn obey_bus(&mut self, now: Timestamp, command: BusCommand) {
+    pub(super) fn execute_bus(&mut self, now: Timestamp, command: BusCommand) {
         if self.mode != Mode::Bus {
             self.mode = Mode::Bus;
             return;
         }
         let Some(own) = self.bus_address() else { return };
         match command.kind {
-            kind if command.address == own => self.obey_addressed(now, own, kind),
+            kind if command.address == own => self.execute_addressed(now, own, kind),
             _ if command.address != BusAddress::ALL => {}
-            BusCommandKind::Ping => self.hear_ping_to_all(now),
+            BusCommandKind::Ping => self.schedule_ping_answer(now),
             BusCommandKind::EndBusMode => self.mode = Mode::Idle,
             BusCommandKind::Reset => self.restart(now),
             _ => {}
         }
     }
 
-    fn obey_addressed(&mut self, now: Timestamp, own: BusAddress, kind: BusCommandKind) {
+    fn execute_addressed(&mut self, now: Timestamp, own: BusAddress, kind: BusCommandKind) {
         match kind {
             BusCommandKind::Clock => self.answer_bus(now, own, BusData::Clock(self.clock_report())),
             BusCommandKind::Board => self.answer_bus(now, own, BusData::Board(*self.scan.seen())),
@@ -66,7 +66,7 @@ impl EmulatedBoard {
                 self.answer_bus(now, own, BusData::Ping);
             }
             // A board with the broadcast address answers like all boards.
-            BusCommandKind::Ping if own == BusAddress::ALL => self.hear_ping_to_all(now),
+            BusCommandKind::Ping if own == BusAddress::ALL => self.schedule_ping_answer(now),
             BusCommandKind::Ping => self.answer_bus(now, own, BusData::Ping),
             BusCommandKind::Version => {
                 let (major, minor) = self.settings.version;
@@ -85,7 +85,7 @@ impl EmulatedBoard {
         }
     }
 
-    fn hear_ping_to_all(&mut self, now: Timestamp) {
+    fn schedule_ping_answer(&mut self, now: Timestamp) {
         if std::mem::take(&mut self.ignores_ping) {
             return;
         }
@@ -96,7 +96,7 @@ impl EmulatedBoard {
 
     fn restart(&mut self, now: Timestamp) {
         self.shut_down(now);
-        self.restart_at = Some(now + RESTART_TAG_TIME);
+        self.restart_at = Some(now + RESTART_TIME);
     }
 
     fn clock_report(&self) -> ClockReport {
@@ -114,4 +114,4 @@ impl EmulatedBoard {
 }
 
 /// Duration of a restart. A reset takes some seconds.
-const RESTART_TAG_TIME: Duration = Duration::from_secs(3);
+const RESTART_TIME: Duration = Duration::from_secs(3);

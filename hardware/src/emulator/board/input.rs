@@ -26,7 +26,7 @@ pub(super) struct Input {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Heard {
+pub(super) enum Received {
     Single(Command),
     Bus(BusCommand),
 }
@@ -61,7 +61,7 @@ impl Input {
         self.arriving.pop_front().map(|(_, byte)| byte)
     }
 
-    pub(super) fn next_taken(&self) -> Option<Timestamp> {
+    pub(super) fn next_read_at(&self) -> Option<Timestamp> {
         (!self.waiting.is_empty()).then_some(self.busy_until)
     }
 
@@ -73,11 +73,11 @@ impl Input {
     }
 
     /// Takes in bytes until a command is complete. `None` if the board is busy or no complete command waits.
-    pub(super) fn take(&mut self, now: Timestamp) -> Option<Heard> {
+    pub(super) fn take(&mut self, now: Timestamp) -> Option<Received> {
         while now >= self.busy_until {
             let byte = self.waiting.pop_front()?;
-            if let Some(heard) = self.read(byte) {
-                return Some(heard);
+            if let Some(found) = self.read(byte) {
+                return Some(found);
             }
         }
         None
@@ -97,16 +97,16 @@ impl Input {
     }
 
     /// Decodes a byte. A byte above 0x7f begins a bus command; a lower one belongs to it, or is a single-board command.
-    fn read(&mut self, byte: u8) -> Option<Heard> {
-        let mut heard = None;
+    fn read(&mut self, byte: u8) -> Option<Received> {
+        let mut found = None;
         if byte >= 0x80 || self.bus.pending() > 0 {
             self.single.reset();
             self.bus
-                .feed(&[byte], |decoded| heard = decoded.ok().map(Heard::Bus));
+                .feed(&[byte], |decoded| found = decoded.ok().map(Received::Bus));
         } else {
             self.single
-                .feed(&[byte], |decoded| heard = decoded.ok().map(Heard::Single));
+                .feed(&[byte], |decoded| found = decoded.ok().map(Received::Single));
         }
-        heard
+        found
     }
 }

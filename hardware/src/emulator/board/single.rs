@@ -8,7 +8,7 @@ use super::{EmulatedBoard, Mode};
 use crate::time::Timestamp;
 
 impl EmulatedBoard {
-    pub(super) fn obey(&mut self, now: Timestamp, command: Command) {
+    pub(super) fn execute(&mut self, now: Timestamp, command: Command) {
         if self.mode == Mode::Bus {
             self.mode = Mode::Idle;
         }

@@ -47,8 +47,8 @@ impl Chance {
 
     /// Returns a random element, or `None` if there are none.
     pub fn pick_from<T: Copy>(&mut self, from: &[T]) -> Option<T> {
-        let nth = self.below(from.len());
-        from.get(nth).copied()
+        let index = self.below(from.len());
+        from.get(index).copied()
     }
 
     /// Returns a random time within the span.
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_picked_from_nothing() {
+    fn picking_from_an_empty_slice_gives_none() {
         assert_eq!(Chance::new(3).pick_from::<u8>(&[]), None);
     }
 }

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_between_lead_from_one_to_the_other() {
+    fn fields_between_are_ordered_from_the_first_to_the_second() {
         for (from, to, expected) in [
             ("d1", "h5", &["e2", "f3", "g4"][..]),
             ("h5", "d1", &["g4", "f3", "e2"]),

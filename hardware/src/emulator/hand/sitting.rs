@@ -96,7 +96,7 @@ pub struct Sitting {
     /// Whether the pieces have been set up for any game yet.
     prepared: bool,
     /// Plies of the current game decided so far. `None` if its pieces are yet to be set up.
-    decided: Option<usize>,
+    plies_decided: Option<usize>,
     /// Decided actions, in the order of time.
     agenda: VecDeque<(Timestamp, Act)>,
     /// Current contents of the board.
@@ -108,7 +108,7 @@ pub struct Sitting {
 enum Act {
     Deed(Deed),
     GameBegins,
-    PlyStands,
+    PlyCompleted,
     GameOver,
 }
 
@@ -124,13 +124,13 @@ impl Sitting {
             opponents: Opponents::sit_down(first.start, Duration::ZERO, hands),
             chance,
             prepared: false,
-            decided: None,
+            plies_decided: None,
             agenda: VecDeque::new(),
             standing: first.start,
             truth: Truth::default(),
             scripts: VecDeque::from([first]),
         };
-        sitting.look_ahead();
+        sitting.decide_ahead();
         sitting
     }
 
@@ -141,7 +141,7 @@ impl Sitting {
             self.opponents.hand().rest_until(idle);
         }
         self.scripts.push_back(script);
-        self.look_ahead();
+        self.decide_ahead();
     }
 
     /// Returns the arrangement of board and clock.
@@ -181,7 +181,7 @@ impl Sitting {
         while self.agenda.front().is_some_and(due)
             && let Some((at, act)) = self.agenda.pop_front()
         {
-            self.look_ahead();
+            self.decide_ahead();
             match act {
                 Act::Deed(deed) => {
                     if let Deed::Stands(field, contents) = deed {
@@ -195,7 +195,7 @@ impl Sitting {
                         ..Truth::default()
                     }
                 }
-                Act::PlyStands => self.truth.plies += 1,
+                Act::PlyCompleted => self.truth.plies += 1,
                 Act::GameOver => self.truth.over = true,
             }
         }
@@ -203,10 +203,10 @@ impl Sitting {
     }
 
     /// Decides on further actions until none can come before the first one on the agenda.
-    fn look_ahead(&mut self) {
+    fn decide_ahead(&mut self) {
         loop {
-            let settled = self.began + self.opponents.hand().now();
-            if self.agenda.front().is_some_and(|(at, _)| *at <= settled) || !self.decide() {
+            let decided_until = self.began + self.opponents.hand().now();
+            if self.agenda.front().is_some_and(|(at, _)| *at <= decided_until) || !self.decide() {
                 return;
             }
         }
@@ -217,11 +217,11 @@ impl Sitting {
         let Some(script) = self.scripts.front() else {
             return false;
         };
-        match self.decided {
+        match self.plies_decided {
             None => {
                 let start = script.start;
                 self.prepare(&start);
-                self.decided = Some(0);
+                self.plies_decided = Some(0);
             }
             Some(nth) => match script.plies.get(nth).copied() {
                 Some(ply) => {
@@ -231,14 +231,14 @@ impl Sitting {
                         ..
                     } = self.settings;
                     let made = self.opponents.play(&ply, temperament, thinking, &mut self.chance);
-                    self.note_steps();
-                    self.note(made.landed, Act::PlyStands);
-                    self.decided = Some(nth + 1);
+                    self.schedule_steps();
+                    self.schedule(made.landed, Act::PlyCompleted);
+                    self.plies_decided = Some(nth + 1);
                 }
                 None => {
                     let ending = script.ending;
                     self.end(ending);
-                    self.decided = None;
+                    self.plies_decided = None;
                     self.scripts.pop_front();
                 }
             },
@@ -263,40 +263,40 @@ impl Sitting {
         };
         self.opponents.start_clock(&setting);
         let begins = self.opponents.hand().now();
-        self.note_steps();
-        self.note(begins, Act::GameBegins);
+        self.schedule_steps();
+        self.schedule(begins, Act::GameBegins);
     }
 
     /// Stops the clock and shows the result.
     fn end(&mut self, ending: Ending) {
         let rest = self.rest();
         let hand = self.opponents.hand();
-        hand.wait(AFTER_LAST_PLY);
+        hand.wait(END_PAUSE);
         hand.tidy_up();
         hand.act(Deed::StopClock);
         let over = hand.now();
-        hand.wait(AFTER_LAST_PLY);
+        hand.wait(END_PAUSE);
         if let Some(fields) = ending.fields() {
             let black_first = self.chance.percent(50);
             show_kings(&mut self.opponents, fields, black_first);
         }
         self.opponents.hand().wait(rest);
-        self.note_steps();
-        self.note(over, Act::GameOver);
+        self.schedule_steps();
+        self.schedule(over, Act::GameOver);
     }
 
     fn rest(&self) -> Span {
         REST.percent(self.settings.thinking, MIN_REST)
     }
 
-    fn note_steps(&mut self) {
+    fn schedule_steps(&mut self) {
         for step in self.opponents.hand().take_steps() {
-            self.note(step.at, Act::Deed(step.deed));
+            self.schedule(step.at, Act::Deed(step.deed));
         }
     }
 
     /// Puts an action on the agenda, after others at the same time.
-    fn note(&mut self, at: Duration, act: Act) {
+    fn schedule(&mut self, at: Duration, act: Act) {
         let at = self.began + at;
         let place = self.agenda.partition_point(|(before, _)| *before <= at);
         self.agenda.insert(place, (at, act));
@@ -327,11 +327,11 @@ fn show_kings(opponents: &mut Opponents, (one, other): (Field, Field), black_fir
     let (white, black) = (king(Piece::WhiteKing), king(Piece::BlackKing));
     let crossed = white == Some(other) || black == Some(one);
     let (white_to, black_to) = if crossed { (other, one) } else { (one, other) };
-    let mut ways = [(white, white_to), (black, black_to)];
+    let mut moves = [(white, white_to), (black, black_to)];
     if black_first {
-        ways.reverse();
+        moves.reverse();
     }
-    for (from, to) in ways {
+    for (from, to) in moves {
         let Some(from) = from.filter(|from| *from != to) else {
             continue;
         };
@@ -344,7 +344,7 @@ fn show_kings(opponents: &mut Opponents, (one, other): (Field, Field), black_fir
     }
 }
 
-const AFTER_LAST_PLY: Span = ms(1200, 2500);
+const END_PAUSE: Span = ms(1200, 2500);
 /// Pause before a game, and after its result was shown.
 const REST: Span = ms(3000, 8000);
 /// Minimum of that pause, long enough for a host to see the pieces at rest.

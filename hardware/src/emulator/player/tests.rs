@@ -69,18 +69,18 @@ struct Listener {
     bytes: usize,
     rejected: usize,
     messages: Vec<u8>,
-    clock_there: Option<bool>,
+    clock_connected: Option<bool>,
 }
 
 impl Listener {
     fn begin(&mut self, player: &mut Player, now: Timestamp) {
         self.decoder.reset();
         for command in [Command::UpdateNice, Command::SendBoard] {
-            self.ask(player, now, &command);
+            self.send_command(player, now, &command);
         }
     }
 
-    fn ask(&mut self, player: &mut Player, now: Timestamp, command: &Command) {
+    fn send_command(&mut self, player: &mut Player, now: Timestamp, command: &Command) {
         let mut bytes = Vec::new();
         command.encode(&mut bytes);
         player.handle_bytes(now, &bytes);
@@ -106,8 +106,8 @@ impl Listener {
                         board[update.field.index()] = update.contents;
                     }
                 }
-                Ok(Message::ClockTimes(_)) => self.clock_there = Some(true),
-                Ok(Message::ClockAbsent(_)) => self.clock_there = Some(false),
+                Ok(Message::ClockTimes(_)) => self.clock_connected = Some(true),
+                Ok(Message::ClockAbsent(_)) => self.clock_connected = Some(false),
                 Ok(Message::EeMoves(data)) => self.messages = data.to_vec(),
                 Ok(_) => {}
                 Err(rejected) => self.rejected += rejected.bytes,
@@ -230,7 +230,7 @@ fn the_game_goes_on_while_the_cable_is_out_and_a_powered_board_remembers() {
     assert!(player.truth().plies > before.0 + 3);
     assert_eq!(listener.bytes, before.1);
     player.plug(after(24), true);
-    listener.ask(&mut player, after(24), &Command::SendEeMoves);
+    listener.send_command(&mut player, after(24), &Command::SendEeMoves);
     listener.listen(&mut player, after(30));
     let power_ups = listener.messages.iter().filter(|byte| **byte == 0x6a).count();
     assert_eq!(power_ups, 1);
@@ -254,7 +254,7 @@ fn a_board_fed_by_its_cable_powers_up_and_has_no_memory_of_the_gap() {
     listener.listen(&mut player, after(24));
     assert_eq!(listener.bytes, bytes, "its mode is gone");
     let found = *player.standing();
-    listener.ask(&mut player, after(24), &Command::SendEeMoves);
+    listener.send_command(&mut player, after(24), &Command::SendEeMoves);
     listener.listen(&mut player, after(25));
     let elements: Vec<Element> = elements(&listener.messages).map(Result::unwrap).collect();
     let power_ups: Vec<usize> = (0..elements.len())
@@ -265,22 +265,22 @@ fn a_board_fed_by_its_cable_powers_up_and_has_no_memory_of_the_gap() {
         power_ups[1] > power_ups[0] + 10,
         "what was played before is there"
     );
-    let mut noted = [None; Field::COUNT];
+    let mut recorded = [None; Field::COUNT];
     for element in &elements[power_ups[1]..] {
         if let Element::PieceChange { contents, field, .. } = element {
-            noted[field.index()] = *contents;
+            recorded[field.index()] = *contents;
         }
     }
-    let moved = (0..Field::COUNT).filter(|nth| noted[*nth] != found[*nth]);
+    let moved = (0..Field::COUNT).filter(|nth| recorded[*nth] != found[*nth]);
     assert!(moved.count() <= 4, "what was found, and a ply of the last 4 s");
     listener.begin(&mut player, after(25));
     listener.listen_to_the_end(&mut player);
     assert_eq!(listener.board, Some(*player.standing()));
-    assert_eq!(listener.clock_there, Some(true));
+    assert_eq!(listener.clock_connected, Some(true));
 }
 
 #[test]
-fn a_silent_board_is_heard_again_later() {
+fn a_silenced_board_sends_again_later() {
     let mut player = player(Temperament::Blitz, script(10, Ending::Stops));
     let mut listener = Listener::default();
     listener.begin(&mut player, NOON);
@@ -339,11 +339,11 @@ fn an_unplugged_clock_goes_on() {
     let mut listener = Listener::default();
     listener.begin(&mut player, NOON);
     listener.listen(&mut player, after(10));
-    assert_eq!(listener.clock_there, Some(true));
+    assert_eq!(listener.clock_connected, Some(true));
     player.unplug_clock(after(10));
     player.unplug_clock(after(10));
     listener.listen(&mut player, after(18));
-    assert_eq!(listener.clock_there, Some(false));
+    assert_eq!(listener.clock_connected, Some(false));
     // A board that restarts meanwhile has no clock either.
     player.plug(after(18), false);
     assert!(player.board.clock().is_none());
@@ -358,7 +358,7 @@ fn an_unplugged_clock_goes_on() {
 
 #[test]
 fn the_same_seed_gives_the_same_play_however_often_it_is_polled() {
-    let heard = |every: u64| {
+    let received = |every: u64| {
         let mut player = player(Temperament::Clumsy, script(3, Ending::Draw));
         let mut read = Vec::new();
         Listener::default().begin(&mut player, NOON);
@@ -370,7 +370,7 @@ fn the_same_seed_gives_the_same_play_however_often_it_is_polled() {
         }
         read
     };
-    let (often, seldom) = (heard(1), heard(1000));
+    let (often, seldom) = (received(1), received(1000));
     assert!(seldom.len() > 200 && seldom.len() <= often.len());
     assert_eq!(often[..seldom.len()], seldom);
 }

@@ -199,7 +199,7 @@ fn recording_continues_in_the_same_file_after_a_full_disk() {
         rustix::fs::fcntl_setfl(end, rustix::fs::OFlags::NONBLOCK).unwrap();
     }
     let mut capture = Vec::new();
-    let mut empty = || {
+    let mut drain_pipe = || {
         let error = io::Read::read_to_end(&mut read, &mut capture).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
         capture.clone()
@@ -225,10 +225,10 @@ fn recording_continues_in_the_same_file_after_a_full_disk() {
     recorder.single(after(second + 1), large.clone());
     assert_eq!(recorder.reports().len(), 1);
 
-    empty();
+    drain_pipe();
     let resumed = after(second) + RETRY_AFTER;
     recorder.single(resumed, large);
-    let capture = empty();
+    let capture = drain_pipe();
     let packets: Vec<_> = CaptureReader::new(capture.as_slice())
         .unwrap()
         .map(|packet| packet.map(|packet| (packet.at, packet.content)).unwrap())

@@ -27,7 +27,7 @@ fn a_truncated_file_is_continued_after_its_last_complete_block() {
     let path = folder.path().join("2026-11-21-ttyUSB0.pcapng");
     let mut first = recorder(&folder);
     first.single(NOON, chunk(&[1]));
-    let one = fs::metadata(&path).unwrap().len() as usize;
+    let first_length = fs::metadata(&path).unwrap().len() as usize;
     first.single(NOON, chunk(&[2]));
     drop(first);
     let original = fs::read(&path).unwrap();
@@ -46,7 +46,7 @@ fn a_truncated_file_is_continued_after_its_last_complete_block() {
             let intact = pairs
                 .take_while(|(damaged, original)| damaged == original)
                 .count();
-            let kept = [(one, 1), (original.len(), 2)].into_iter();
+            let kept = [(first_length, 1), (original.len(), 2)].into_iter();
             let kept = kept.filter(|(end, _)| intact >= *end).map(|(_, byte)| byte);
             let expected: Vec<_> = kept.chain([3]).map(|byte| chunk(&[byte])).collect();
             // A file with zeros in its first words is not a capture.

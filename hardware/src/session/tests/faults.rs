@@ -11,15 +11,15 @@ use crate::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
 use crate::{Observation, Observed, SessionSettings};
 
 /// Bytes that do not form a message and cannot be taken for the start of one.
-const NONSENSE: [u8; 16] = [0x17; 16];
+const GARBAGE: [u8; 16] = [0x17; 16];
 
 fn reason(world: &World) -> &str {
-    &world.given_up.as_ref().expect("given up").1
+    &world.session_close.as_ref().expect("given up").1
 }
 
 #[test]
 fn a_board_that_falls_silent_is_queried_and_given_up() {
-    let mut world = World::kept();
+    let mut world = World::settled();
     let pulled = world.now;
     world.cable = false;
     world.run(30_000);
@@ -28,7 +28,7 @@ fn a_board_that_falls_silent_is_queried_and_given_up() {
         "{}",
         reason(&world)
     );
-    let after = World::millis(pulled, world.given_up.as_ref().unwrap().0);
+    let after = World::millis(pulled, world.session_close.as_ref().unwrap().0);
     assert!(after < 16_000, "{after}");
     let closed =
         |o: &Observation| matches!(o, Observation::Closed { reason } if reason.contains("does not answer"));
@@ -43,29 +43,29 @@ fn a_board_that_falls_silent_is_queried_and_given_up() {
 
 #[test]
 fn with_a_running_clock_silence_is_noticed_sooner() {
-    let mut world = World::kept().with_clock(true);
+    let mut world = World::settled().with_clock(true);
     let pulled = world.now;
     world.cable = false;
     world.run(30_000);
-    let after = World::millis(pulled, world.given_up.as_ref().unwrap().0);
+    let after = World::millis(pulled, world.session_close.as_ref().unwrap().0);
     assert!(after < 10_000, "{after}");
 }
 
 #[test]
 fn a_cable_pulled_for_a_moment_does_not_close_the_port() {
-    let mut world = World::kept();
+    let mut world = World::settled();
     world.run(9000);
     world.cable = false;
     world.run(3000);
     world.cable = true;
     world.run(3000);
-    assert_eq!(world.given_up, None);
+    assert_eq!(world.session_close, None);
     assert!(world.boards() > 0);
 }
 
 #[test]
 fn an_unnoticed_lost_change_is_dumped_within_a_minute_while_the_clock_runs() {
-    let mut world = World::kept().with_clock(true);
+    let mut world = World::settled().with_clock(true);
     world.run(5000);
     world.cable = false;
     world.set(0, None);
@@ -83,14 +83,14 @@ fn an_unnoticed_lost_change_is_dumped_within_a_minute_while_the_clock_runs() {
 /// The king moves to field 1 while the cable is out, and returns just after a dump has shown it there.
 #[test]
 fn reports_after_a_dump_do_not_hide_earlier_losses() {
-    let mut world = World::kept();
+    let mut world = World::settled();
     let king = Some(Piece::WhiteKing);
     world.cable = false;
     world.set(0, None);
     world.set(1, king);
     world.run(2000);
     world.cable = true;
-    world.disturb(&NONSENSE);
+    world.disturb(&GARBAGE);
     world.run(500);
     assert_eq!(world.boards(), 1);
     world.set(1, None);
@@ -101,7 +101,7 @@ fn reports_after_a_dump_do_not_hide_earlier_losses() {
 
 #[test]
 fn a_press_without_a_change_requests_a_dump() {
-    let mut world = World::kept().with_clock(true);
+    let mut world = World::settled().with_clock(true);
     let press = |world: &mut World, side: ClockSide| {
         world.board.clock_mut(world.now).unwrap().press(world.now, side);
         world.run(2000);
@@ -116,7 +116,7 @@ fn a_press_without_a_change_requests_a_dump() {
     world.set(62, Some(Piece::BlackKing));
     world.run(500);
     world.cable = true;
-    world.forget();
+    world.clear_records();
     assert_eq!(press(&mut world, ClockSide::Right), 1);
     world.run(10_000);
     assert!(world.commands().contains(&Command::SendEeMoves));
@@ -126,9 +126,9 @@ fn a_press_without_a_change_requests_a_dump() {
 #[test]
 fn two_presses_with_one_move_request_a_dump() {
     let dumps = |lost: bool| {
-        let mut world = World::kept().with_clock(true);
+        let mut world = World::settled().with_clock(true);
         world.run(5000);
-        world.forget();
+        world.clear_records();
         world.set(0, None);
         world.set(1, Some(Piece::WhiteKing));
         world.run(300);
@@ -157,10 +157,10 @@ fn two_presses_with_one_move_request_a_dump() {
 /// The clock runs on. Nothing else shows that the piece was lifted and set down meanwhile.
 #[test]
 fn a_gap_in_the_reports_of_a_running_clock_requests_the_memory() {
-    let asked = |silence: u64| {
-        let mut world = World::kept().with_clock(true);
+    let requests_memory = |silence: u64| {
+        let mut world = World::settled().with_clock(true);
         world.run(5000);
-        world.forget();
+        world.clear_records();
         world.cable = false;
         world.set(0, None);
         world.set(0, Some(Piece::WhiteKing));
@@ -169,21 +169,21 @@ fn a_gap_in_the_reports_of_a_running_clock_requests_the_memory() {
         world.run(1500);
         world.commands().contains(&Command::SendEeMoves)
     };
-    assert!(!asked(2000));
-    assert!(asked(4500));
+    assert!(!requests_memory(2000));
+    assert!(requests_memory(4500));
 }
 
 #[test]
 fn a_board_given_up_is_driven_again_when_its_port_reopens() {
-    let mut world = World::kept();
+    let mut world = World::settled();
     world.cable = false;
     world.run(30_000);
     world.cable = true;
-    world.forget();
+    world.clear_records();
     world.open();
     world.run(5000);
     assert!(world.first(|o| matches!(o, Observation::Memory { .. })).is_some());
-    assert_eq!(world.given_up, None);
+    assert_eq!(world.session_close, None);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_device_that_sends_garbage_is_not_taken_for_a_board() {
     world.cable = false;
     world.open();
     for _ in 0..200 {
-        world.disturb(&NONSENSE);
+        world.disturb(&GARBAGE);
         world.run(100);
     }
     assert!(
@@ -204,10 +204,10 @@ fn a_device_that_sends_garbage_is_not_taken_for_a_board() {
 
 #[test]
 fn a_board_that_sends_only_garbage_is_given_up() {
-    let mut world = World::kept();
+    let mut world = World::settled();
     world.cable = false;
     for _ in 0..400 {
-        world.disturb(&NONSENSE);
+        world.disturb(&GARBAGE);
         world.run(100);
     }
     assert!(reason(&world).contains("only garbage"), "{}", reason(&world));
@@ -215,8 +215,8 @@ fn a_board_that_sends_only_garbage_is_given_up() {
 
 #[test]
 fn garbage_is_followed_by_a_dump() {
-    let mut world = World::kept();
-    world.disturb(&NONSENSE);
+    let mut world = World::settled();
+    world.disturb(&GARBAGE);
     world.run(1000);
     assert_eq!(world.commands(), [Command::SendBoard]);
     assert_eq!(world.boards(), 1);
@@ -224,9 +224,9 @@ fn garbage_is_followed_by_a_dump() {
 
 #[test]
 fn lasting_garbage_does_not_cause_a_flood_of_dumps() {
-    let mut world = World::kept();
+    let mut world = World::settled();
     for _ in 0..20 {
-        world.disturb(&NONSENSE);
+        world.disturb(&GARBAGE);
         world.run(500);
     }
     assert!(
@@ -234,12 +234,12 @@ fn lasting_garbage_does_not_cause_a_flood_of_dumps() {
         "{} dumps in 10 s",
         world.boards()
     );
-    assert_eq!(world.given_up, None);
+    assert_eq!(world.session_close, None);
 }
 
 #[test]
 fn a_board_that_lost_its_power_and_its_mode_reports_again() {
-    let mut world = World::kept();
+    let mut world = World::settled();
     let pieces = [None; Field::COUNT];
     world.board = EmulatedBoard::with_pieces(world.now, BoardSettings::default(), &pieces);
     world.run(12_000);
@@ -251,7 +251,7 @@ fn a_board_that_lost_its_power_and_its_mode_reports_again() {
             .is_some()
     );
     assert!(world.first(|o| matches!(o, Observation::Field { .. })).is_some());
-    assert_eq!(world.given_up, None);
+    assert_eq!(world.session_close, None);
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn a_board_still_sending_its_memory_to_a_former_host_is_waited_for() {
     );
     world.run(12_000);
     assert!(world.first(|o| matches!(o, Observation::Memory { .. })).is_some());
-    assert_eq!(world.given_up, None);
+    assert_eq!(world.session_close, None);
 }
 
 /// Returns how many times the memory is requested if the line adds these bytes to each of the first `damaged` answers.
@@ -287,14 +287,14 @@ fn memory_requests(damaged: usize, added: &[u8]) -> usize {
         world.set(number, Some(Piece::WhitePawn));
         world.run(300);
     }
-    let asked = |world: &World| {
-        let asked = |o: &&Observed| matches!(o.observation, Observation::MemoryAsked);
-        world.observed.iter().filter(asked).count()
+    let requests = |world: &World| {
+        let is_request = |o: &&Observed| matches!(o.observation, Observation::MemoryAsked);
+        world.observed.iter().filter(is_request).count()
     };
     world.open();
     for answer in 1..=damaged {
         for _ in 0..3000 {
-            if asked(&world) < answer {
+            if requests(&world) < answer {
                 world.run(1);
             }
         }
@@ -303,7 +303,7 @@ fn memory_requests(damaged: usize, added: &[u8]) -> usize {
     }
     world.run(3000);
     assert!(world.first(|o| matches!(o, Observation::Memory { .. })).is_some());
-    asked(&world)
+    requests(&world)
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn the_memory_is_requested_until_it_arrives_undamaged() {
 }
 
 #[test]
-fn a_memory_that_a_silent_board_did_not_send_is_requested_once_it_is_heard() {
+fn a_memory_that_a_silent_board_did_not_send_is_requested_after_its_next_message() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.open();
     while world.first(|o| matches!(o, Observation::MemoryAsked)).is_none() {
@@ -364,8 +364,8 @@ fn a_board_that_reports_without_answering_is_neither_given_up_nor_flooded() {
         world.disturb(&[0x8e, 0x00, 0x05, 20, 0x01, 0x8e, 0x00, 0x05, 20, 0x00]);
         world.run(400);
     }
-    assert_eq!(world.given_up, None);
-    let asked = |wanted| {
+    assert_eq!(world.session_close, None);
+    let count = |wanted| {
         world
             .commands()
             .into_iter()
@@ -373,8 +373,8 @@ fn a_board_that_reports_without_answering_is_neither_given_up_nor_flooded() {
             .count()
     };
     // Two queries at first, and two more before the serial numbers are queried again.
-    assert_eq!(asked(Command::SendVersion), 4);
-    assert!(asked(Command::SendBoard) < 10, "{}", asked(Command::SendBoard));
+    assert_eq!(count(Command::SendVersion), 4);
+    assert!(count(Command::SendBoard) < 10, "{}", count(Command::SendBoard));
 }
 
 #[test]
@@ -393,7 +393,7 @@ fn the_time_out_of_an_answer_starts_when_the_query_is_written() {
 
 #[test]
 fn bytes_wait_until_the_driver_takes_them() {
-    let mut world = World::kept().with_clock(false);
+    let mut world = World::settled().with_clock(false);
     world.session.show(world.now, "board 12");
     world.session.handle_deadline(world.now);
     assert_eq!(world.session.poll_deadline(), None);
@@ -434,7 +434,7 @@ fn faults() -> impl Strategy<Value = Vec<(u64, Fault)>> {
         2 => Just(Fault::Garbage),
         1 => Just(Fault::PowerLoss),
         1 => (0_u64..20_000).prop_map(Fault::Unplugged),
-        8 => (0_u8..64, any::<bool>()).prop_map(|(number, stands)| Fault::Moves(number, stands)),
+        8 => (0_u8..64, any::<bool>()).prop_map(|(number, occupied)| Fault::Moves(number, occupied)),
         1 => any::<bool>().prop_map(Fault::Clock),
         1 => Just(Fault::Show),
     ];
@@ -444,7 +444,7 @@ fn faults() -> impl Strategy<Value = Vec<(u64, Fault)>> {
 fn inject(world: &mut World, fault: Fault) {
     match fault {
         Fault::Cable(plugged) => world.cable = plugged,
-        Fault::Garbage => world.disturb(&NONSENSE),
+        Fault::Garbage => world.disturb(&GARBAGE),
         Fault::PowerLoss => {
             let pieces: Vec<_> = Field::all().map(|field| world.board.contents(field)).collect();
             let pieces: Dump = pieces.try_into().unwrap();
@@ -455,7 +455,7 @@ fn inject(world: &mut World, fault: Fault) {
             world.run(millis);
             world.open();
         }
-        Fault::Moves(number, stands) => world.set(number, stands.then_some(Piece::WhiteQueen)),
+        Fault::Moves(number, occupied) => world.set(number, occupied.then_some(Piece::WhiteQueen)),
         Fault::Clock(running) => {
             let mut clock = EmulatedClock::new(Duration::from_secs(300));
             if running {
@@ -469,30 +469,30 @@ fn inject(world: &mut World, fault: Fault) {
 
 proptest! {
     #[test]
-    fn when_the_faults_are_over_the_board_is_known_and_reports(faults in faults()) {
+    fn after_all_faults_the_board_is_dumped_and_reports_changes(faults in faults()) {
         let mut world = World::new(BoardSettings::default(), SessionSettings::default());
         world.open();
         for (millis, fault) in faults {
             world.run(millis);
             inject(&mut world, fault);
-            if world.given_up.is_some() {
+            if world.session_close.is_some() {
                 world.open();
             }
         }
         world.cable = true;
         for _ in 0..80 {
             world.run(1000);
-            if world.given_up.is_some() {
+            if world.session_close.is_some() {
                 world.open();
             }
         }
-        let stands: Vec<_> = Field::all().map(|field| world.board.contents(field)).collect();
+        let occupied: Vec<_> = Field::all().map(|field| world.board.contents(field)).collect();
         let shown_dump = world.observed.iter().rev().find_map(|observed| match &observed.observation {
             Observation::Board { dump, .. } => Some(dump.to_vec()),
             _ => None,
         });
-        prop_assert_eq!(shown_dump, Some(stands));
-        world.forget();
+        prop_assert_eq!(shown_dump, Some(occupied));
+        world.clear_records();
         world.set(30, Some(Piece::BlackRook));
         world.run(400);
         let update = world.first(|o| matches!(o, Observation::Field { .. }));
@@ -502,9 +502,9 @@ proptest! {
 
 #[test]
 fn the_memory_is_read_when_a_dump_shows_unreported_changes() {
-    let mut world = World::kept();
+    let mut world = World::settled();
     world.run(30_000);
-    world.forget();
+    world.clear_records();
     // The board's bytes are lost while a piece goes from e2 to e4.
     world.cable = false;
     world.set(52, None);
@@ -512,7 +512,9 @@ fn the_memory_is_read_when_a_dump_shows_unreported_changes() {
     world.run(1500);
     world.cable = true;
     world.run(30_000);
-    let asked = world.commands();
-    let memories = asked.iter().filter(|asked| **asked == Command::SendEeMoves);
-    assert_eq!(memories.count(), 1, "{asked:?}");
+    let commands = world.commands();
+    let memories = commands
+        .iter()
+        .filter(|command| **command == Command::SendEeMoves);
+    assert_eq!(memories.count(), 1, "{commands:?}");
 }

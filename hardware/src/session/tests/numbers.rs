@@ -18,7 +18,7 @@ fn cut_off_at_the_serial_number() -> World {
 }
 
 /// Returns when the first dump was observed.
-fn shown(world: &World) -> Option<Timestamp> {
+fn first_dump_at(world: &World) -> Option<Timestamp> {
     world.first(|o| matches!(o, Observation::Board { .. }))
 }
 
@@ -27,7 +27,7 @@ fn serial_known_before_dump(world: &World) -> bool {
     let identified = |o: &Observation| matches!(o, Observation::Identified(id) if id.serial.is_some());
     world
         .first(identified)
-        .is_some_and(|identified| Some(identified) < shown(world))
+        .is_some_and(|identified| Some(identified) < first_dump_at(world))
 }
 
 /// Both serial numbers are queried in a burst of garbage. Without one of them the board would be taken for another.
@@ -52,8 +52,11 @@ fn a_serial_number_amid_garbage_is_queried_again() {
     world.run(20);
     world.cable = true;
     world.run(3000);
-    let shown = shown(&world).unwrap();
-    let earlier = world.observed.iter().take_while(|observed| observed.at < shown);
+    let first_dump_at = first_dump_at(&world).unwrap();
+    let earlier = world
+        .observed
+        .iter()
+        .take_while(|observed| observed.at < first_dump_at);
     let serials = earlier.filter_map(|observed| match &observed.observation {
         Observation::Identified(id) => id.serial.as_deref(),
         _ => None,
@@ -67,12 +70,12 @@ fn a_serial_number_amid_garbage_is_queried_again() {
 /// The line is dead for a while when both numbers are queried.
 #[test]
 fn a_missing_serial_number_is_queried_once_the_line_is_alive() {
-    for dead in [600, 1100, 1500, 3000, 9000] {
+    for outage in [600, 1100, 1500, 3000, 9000] {
         let mut world = cut_off_at_the_serial_number();
-        world.run(dead);
+        world.run(outage);
         world.cable = true;
         world.run(8000);
-        assert!(serial_known_before_dump(&world), "{dead} ms");
+        assert!(serial_known_before_dump(&world), "{outage} ms");
     }
 }
 
@@ -96,7 +99,7 @@ fn a_late_answer_is_accepted() {
 
 #[test]
 fn another_board_on_the_same_port_does_not_inherit_a_serial_number() {
-    let mut world = World::kept();
+    let mut world = World::settled();
     world.close("unplugged");
     let board = BoardSettings {
         serial: None,
@@ -104,7 +107,7 @@ fn another_board_on_the_same_port_does_not_inherit_a_serial_number() {
         ..BoardSettings::default()
     };
     world.board = EmulatedBoard::new(world.now, board);
-    world.forget();
+    world.clear_records();
     world.open();
     world.run(6000);
     let inherits =

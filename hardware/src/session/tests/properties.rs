@@ -104,7 +104,7 @@ struct Port {
     /// When bytes were last written since the opening.
     sent_at: Option<Timestamp>,
     /// Time in ms that the driver takes to write.
-    slow: u64,
+    write_millis: u64,
 }
 
 impl Port {
@@ -135,7 +135,7 @@ impl Port {
                 prop_assert!((1..=10).contains(&bytes.len()) && writes == 1, "{bytes:x?}");
                 let gap = self.sent_at.map(|at| self.now.saturating_duration_since(at));
                 prop_assert!(gap.is_none_or(|gap| gap >= Duration::from_millis(50)), "{gap:?}");
-                self.now = self.now + Duration::from_millis(self.slow);
+                self.now = self.now + Duration::from_millis(self.write_millis);
                 self.sent_at = Some(self.now);
                 self.session.handle_sent(self.now, &bytes);
                 self.record.push((self.now, Recorded::Outbound(bytes)));
@@ -150,7 +150,7 @@ impl Port {
         Ok(())
     }
 
-    fn take(&mut self, step: Step) -> Result<(), TestCaseError> {
+    fn perform(&mut self, step: Step) -> Result<(), TestCaseError> {
         match step {
             Step::Bytes(bytes) => {
                 self.session.handle_bytes(self.now, &bytes);
@@ -168,18 +168,18 @@ impl Port {
     }
 }
 
-fn live(settings: SessionSettings, slow: u64, steps: Vec<Step>) -> Result<Port, TestCaseError> {
+fn live(settings: SessionSettings, write_millis: u64, steps: Vec<Step>) -> Result<Port, TestCaseError> {
     let mut port = Port {
         session: Session::keeping(settings),
         now: START,
         record: Vec::new(),
         observed: Vec::new(),
         sent_at: None,
-        slow,
+        write_millis,
     };
     port.open();
     for step in steps {
-        port.take(step)?;
+        port.perform(step)?;
     }
     port.observed
         .extend(core::iter::from_fn(|| port.session.poll_observation()));
@@ -188,10 +188,10 @@ fn live(settings: SessionSettings, slow: u64, steps: Vec<Step>) -> Result<Port, 
 
 proptest! {
     #[test]
-    fn writes_are_small_and_without_forbidden_commands(settings in settings(), slow in 0_u64..200, steps in steps()) {
+    fn writes_are_small_and_without_forbidden_commands(settings in settings(), write_millis in 0_u64..200, steps in steps()) {
         let mut commands = CommandDecoder::new();
         let mut refused = 0;
-        for (_, recorded) in live(settings, slow, steps)?.record {
+        for (_, recorded) in live(settings, write_millis, steps)?.record {
             match recorded {
                 Recorded::Opened => commands.reset(),
                 Recorded::Outbound(bytes) => {
@@ -207,8 +207,8 @@ proptest! {
     }
 
     #[test]
-    fn a_replay_makes_the_observations_of_live_operation(settings in settings(), slow in 0_u64..200, steps in steps()) {
-        let live = live(settings, slow, steps)?;
+    fn a_replay_makes_the_observations_of_live_operation(settings in settings(), write_millis in 0_u64..200, steps in steps()) {
+        let live = live(settings, write_millis, steps)?;
         let mut replay = Session::new();
         for (at, recorded) in &live.record {
             match recorded {

@@ -21,10 +21,10 @@ pub(super) struct World {
     pub(super) session: Session,
     /// Whether the cable passes bytes, in both directions.
     pub(super) cable: bool,
-    on_the_way: VecDeque<(Timestamp, u8)>,
+    in_transit: VecDeque<(Timestamp, u8)>,
     pub(super) written: Vec<(Timestamp, Vec<u8>)>,
     pub(super) observed: Vec<Observed>,
-    pub(super) given_up: Option<(Timestamp, String)>,
+    pub(super) session_close: Option<(Timestamp, String)>,
 }
 
 impl World {
@@ -37,24 +37,24 @@ impl World {
             board: EmulatedBoard::with_pieces(START, board, &pieces),
             session: Session::keeping(session),
             cable: true,
-            on_the_way: VecDeque::new(),
+            in_transit: VecDeque::new(),
             written: Vec::new(),
             observed: Vec::new(),
-            given_up: None,
+            session_close: None,
         }
     }
 
     /// A board with default settings, after the opening sequence. Written commands and observations so far are cleared.
-    pub(super) fn kept() -> Self {
-        Self::kept_with(SessionSettings::default())
+    pub(super) fn settled() -> Self {
+        Self::settled_with(SessionSettings::default())
     }
 
-    pub(super) fn kept_with(session: SessionSettings) -> Self {
+    pub(super) fn settled_with(session: SessionSettings) -> Self {
         let mut world = Self::new(BoardSettings::default(), session);
         world.open();
         world.run(5000);
         assert_eq!(world.boards(), 2, "one dump, and one after the memory");
-        world.forget();
+        world.clear_records();
         world
     }
 
@@ -66,20 +66,20 @@ impl World {
         }
         self.board.plug_clock(self.now, Some(clock));
         self.run(1000);
-        self.forget();
+        self.clear_records();
         self
     }
 
     pub(super) fn open(&mut self) {
         self.session.handle_opened(self.now);
-        self.given_up = None;
+        self.session_close = None;
         // Bytes that the board sent to the closed port are lost.
         while self.board.poll_transmit(self.now).is_some() {}
     }
 
     pub(super) fn close(&mut self, reason: &str) {
         self.session.handle_closed(self.now, reason);
-        self.on_the_way.clear();
+        self.in_transit.clear();
     }
 
     pub(super) fn set(&mut self, number: u8, contents: Contents) {
@@ -100,11 +100,11 @@ impl World {
             self.step();
         }
         self.now = until;
-        self.listen();
+        self.collect_observations();
     }
 
     fn next(&self) -> Option<Timestamp> {
-        let arrives = self.on_the_way.front().map(|(at, _)| *at);
+        let arrives = self.in_transit.front().map(|(at, _)| *at);
         [self.board.poll_deadline(), self.session.poll_deadline(), arrives]
             .into_iter()
             .flatten()
@@ -113,7 +113,7 @@ impl World {
 
     fn step(&mut self) {
         let now = self.now;
-        while let Some((_, byte)) = self.on_the_way.pop_front_if(|(at, _)| *at <= now) {
+        while let Some((_, byte)) = self.in_transit.pop_front_if(|(at, _)| *at <= now) {
             if self.cable {
                 self.board.handle_bytes(now, &[byte]);
             }
@@ -131,23 +131,23 @@ impl World {
             let mut arrives = now;
             for byte in &bytes {
                 arrives = arrives + BYTE;
-                self.on_the_way.push_back((arrives, *byte));
+                self.in_transit.push_back((arrives, *byte));
             }
             self.written.push((now, bytes));
         }
         if let Some(reason) = self.session.poll_close() {
             self.close(&reason);
-            self.given_up = Some((now, reason));
+            self.session_close = Some((now, reason));
         }
-        self.listen();
+        self.collect_observations();
     }
 
-    fn listen(&mut self) {
+    fn collect_observations(&mut self) {
         self.observed
             .extend(core::iter::from_fn(|| self.session.poll_observation()));
     }
 
-    pub(super) fn forget(&mut self) {
+    pub(super) fn clear_records(&mut self) {
         self.written.clear();
         self.observed.clear();
     }
