@@ -37,9 +37,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// pcap_parser decodes the blocks, but not the framing around them: its reader mistakes a block with a wrong inner
-// length in the middle of a file for the file's end, drops the cause of failed reads, and fails on damage in blocks
-// that captures do not need. Its writer would add an executor to the dependencies for three kinds of block.
+// The blocks are decoded with pcap_parser, but its reader is not used: it mistakes a block with a wrong inner length in
+// the middle of a file for the end of the file, drops the cause of failed reads, and fails on damage in blocks that
+// captures do not need. Its writer, needed for only three kinds of block, would add an executor to the dependencies.
 
 use core::fmt;
 use std::io;
@@ -76,7 +76,7 @@ pub enum LineMode {
     Single,
     /// Bus mode: several boards may share the line.
     Bus,
-    /// Not known yet: a probe is running. The traffic of a probe gives no observations.
+    /// The mode is not known yet, because a probe is running. The traffic of a probe gives no observations.
     Unknown,
 }
 
@@ -128,8 +128,8 @@ pub enum Content {
     },
     /// The host's clock was changed.
     ClockSet {
-        /// Change in microseconds. After a positive change, the timestamps jump forward too; after a negative change
-        /// they do not, because they never go back.
+        /// Change in microseconds. A positive change also advances the timestamps that follow; a negative change does
+        /// not move them back, because timestamps never decrease.
         micros: i64,
     },
 }
@@ -328,7 +328,7 @@ mod tests {
         prop_oneof![Just(0x0a0d_0d0a), Just(1), Just(6), any::<u32>()]
     }
 
-    /// Captures with their interfaces and packets.
+    /// Generates captures with their interfaces and packets.
     fn captures() -> impl Strategy<Value = (Vec<Interface>, Vec<Packet>, Vec<u8>)> {
         (interfaces(), packets()).prop_map(|(interfaces, mut packets)| {
             let mut writer = CaptureWriter::new(Vec::new()).unwrap();
@@ -344,7 +344,7 @@ mod tests {
         })
     }
 
-    /// Reads a capture to the end, and then once more.
+    /// Reads a capture to the end, and asserts that further reads return `None`.
     fn exhaust(bytes: &[u8]) {
         if let Ok(mut reader) = CaptureReader::new(bytes) {
             let _errors = reader.by_ref().filter(Result::is_err).count();
@@ -401,7 +401,7 @@ mod tests {
         #[test]
         fn arbitrary_bytes_never_panic(bytes in vec(any::<u8>(), 0..400)) {
             exhaust(&bytes);
-            // Also after a section header, so that reading does not fail immediately.
+            // Precede the bytes with a section header, so that reading does not fail immediately.
             exhaust(&[CaptureWriter::new(Vec::new()).unwrap().into_inner(), bytes].concat());
         }
 

@@ -1,11 +1,11 @@
-//! A board and its clock in memory, for tests and demonstrations.
+//! Emulated boards and clocks, for tests and demonstrations.
 //!
 //! An [`EmulatedBoard`] has 64 squares, a scan that samples them one after another, a memory, and a line of 9600 baud.
-//! An [`EmulatedClock`] may be plugged in. The board speaks the protocols of a single board and of a bus, on which an
-//! [`EmulatedBus`] joins many boards. Faults can be injected. Random values come from seeds, so every run is the same.
+//! An [`EmulatedClock`] may be plugged in. The board supports single-board mode and bus mode; an [`EmulatedBus`]
+//! connects many boards to one line. Faults can be injected. Random values come from seeds, so every run is the same.
 //!
-//! The emulator does not know the rules of chess: a [`Player`] with its [`hand`]s makes the moves, or the caller. It
-//! performs no I/O and never reads a clock: it takes bytes and times, and returns bytes with their times.
+//! The emulator does not know the rules of chess: the moves come from the caller, or from a [`Player`] with its
+//! [`hand`]s. It performs no I/O and never reads a clock: it takes bytes and times, and returns bytes with their times.
 //!
 //! ```
 //! use core::time::Duration;

@@ -1,8 +1,8 @@
 //! Figures of boards, clocks and lines that the hardware determines.
 //!
 //! "Described" refers to the published descriptions of the protocol (1998 to 2015), "measured" to observations on real
-//! boards. Figures that this crate chooses, such as waiting times, are defined where they are used and derive from
-//! these.
+//! boards. Figures that this crate chooses, such as waiting times, derive from these and are defined where they are
+//! used.
 
 use core::time::Duration;
 
@@ -24,8 +24,8 @@ pub const SCAN: Duration = Duration::from_millis(250);
 /// Typical duration of a scan, the middle of the measured range.
 pub const USUAL_SCAN: Duration = Duration::from_millis(225);
 
-/// Maximum time between two field updates of the same scan, whose order has no meaning: a scan and the transmission of
-/// both updates.
+/// Maximum time between two field updates of the same scan: a scan and the transmission of both updates. The order of
+/// such updates has no meaning.
 pub const ONE_SCAN_APART: Duration = SCAN
     .saturating_add(FIELD_UPDATE_TIME)
     .saturating_add(FIELD_UPDATE_TIME);
@@ -59,10 +59,10 @@ pub const MEMORY_SIZE: usize = 7900;
 /// Maximum time between two changes at which the memory marks the second as quick (described: about 250 ms).
 pub const QUICK_CHANGE: Duration = Duration::from_millis(250);
 
-/// Maximum time in which a board writes to its memory and does not answer (described).
+/// Maximum time for which a board does not answer because it writes its memory (described).
 pub const MEMORY_WRITE_TIME: Duration = Duration::from_millis(20);
 
-/// Timeout for an answer on a bus (described). Covers the board's reaction within milliseconds, a
+/// Timeout for an answer on a bus (described). Covers the reaction of the board, which takes some milliseconds, a
 /// [`MEMORY_WRITE_TIME`], and the transmission.
 pub const BUS_ANSWER_TIME: Duration = Duration::from_millis(80);
 

@@ -11,8 +11,8 @@
 //! | [`facts`] | no | figures of boards, clocks and lines |
 //! | `emulator` | no | emulated boards, and hands that play on them; needs the feature `emulator` |
 //!
-//! A replay passes on the bytes of a capture in the same way as a live port does, and gives the same observations. Only
-//! the recorder and the ports depend on the operating system. No part of the crate reads the time; time is an argument.
+//! A replay handles the bytes of a capture in the same way as live bytes, and makes the same observations. Only the
+//! recorder and the ports depend on the operating system. No part of the crate reads the time; time is an argument.
 //!
 //! Errors, reports and observations are `#[non_exhaustive]`. Enums with a fixed set of values, such as
 //! [`LineMode`](capture::LineMode) and [`Place`], are exhaustive: the compiler then lists every `match` that a new

@@ -1,4 +1,4 @@
-//! A state machine for lines of any kind. It detects the mode of the boards, then polls them.
+//! A state machine for lines of any kind, which detects the mode of the boards and then polls them.
 
 use kiebitz_protocol::{BusAddress, Counters};
 
@@ -60,8 +60,7 @@ impl LineSettings {
     /// Returns the settings for a port of this kind. `mode` is the configured mode, if any.
     ///
     /// A port is probed if it may lead to a bus and its mode is not configured. A port configured as a bus is also
-    /// probed, because single-board mode is better if only one board is there. On a Bluetooth link the battery is
-    /// queried too.
+    /// probed, because single-board mode is better for a single board. On a Bluetooth link the battery is queried too.
     #[cfg(all(feature = "port", target_os = "linux"))]
     #[must_use]
     pub fn for_port(kind: PortKind, mode: Option<LineMode>) -> Self {
@@ -79,7 +78,7 @@ impl LineSettings {
     }
 
     /// Returns settings for a host that only identifies the boards while another host follows the games. Such a line
-    /// does not read any memory, and leaves the boards of a bus their mode and their changes.
+    /// reads no memory, and neither switches the mode of the boards on a bus nor consumes their changes.
     #[must_use]
     pub fn peeking(self) -> Self {
         let session = SessionSettings {
@@ -112,7 +111,8 @@ impl LineSettings {
 /// next bytes to write.
 ///
 /// A line uses a [`Probe`] until the mode of the boards is known, then a [`Session`] or a [`BusLine`], and is driven in
-/// the same way. Its knowledge of the boards of a bus survives closings, probes and times in single-board mode.
+/// the same way as these. The state of the boards of a bus is kept while the port is closed, during probes, and while
+/// the line is in single-board mode.
 ///
 /// ```
 /// use kiebitz_hardware::capture::LineMode;
@@ -147,14 +147,14 @@ pub struct Line {
     found: Option<LineMode>,
 }
 
-/// The state machine in charge of the line.
+/// The state machine that handles the input of the line.
 #[derive(Debug)]
 enum LinePhase {
     Probing(Box<Probe>),
     Known(LineMode),
 }
 
-/// Makes a call on the state machine in charge of the line.
+/// Makes a call on the state machine that is active in the current [`LinePhase`].
 macro_rules! dispatch {
     ($line:expr, $inner:ident => $call:expr) => {
         match &mut $line.phase {
@@ -173,11 +173,11 @@ macro_rules! dispatch {
 }
 
 impl Line {
-    /// The reason with which a recording closes a line after a probe. The recording immediately opens the line again,
-    /// in the mode found, so that a replay starts afresh at the same point as the live line.
+    /// Reason of the close that the recorder of a line writes after a probe. An open in the detected mode follows
+    /// immediately, so that a replay creates new state at the same point as the live line.
     pub const PROBED: &str = "probed";
 
-    /// Returns a line that only listens, for a replay. It never has bytes to write.
+    /// Returns a line that only listens, for a replay. It never returns bytes to write.
     #[must_use]
     pub fn listening(mode: LineMode) -> Self {
         Self {
@@ -198,7 +198,7 @@ impl Line {
         line
     }
 
-    /// Makes a closed line query its boards from the next opening on. Knowledge of the boards is kept.
+    /// Makes a closed line query its boards from the next opening on. The state of the boards is kept.
     pub fn keep(&mut self, settings: LineSettings) {
         self.phase = match settings.mode {
             Some(mode) => LinePhase::Known(mode),
@@ -211,7 +211,7 @@ impl Line {
         self.settings = Some(settings);
     }
 
-    /// Sets the mode of the following recorded bytes, in a replay.
+    /// Sets the mode of the recorded bytes that follow in a replay.
     pub fn listen_as(&mut self, mode: LineMode) {
         self.phase = LinePhase::Known(mode);
     }
@@ -289,7 +289,7 @@ impl Line {
 
     /// Handles all deadlines up to `now`, each at its own time.
     pub fn handle_deadline(&mut self, now: Timestamp) {
-        // The deadline of a bus stays the same until its query is taken with `poll_transmit`.
+        // The deadline of a bus does not change until `poll_transmit` takes the query, so stop if it repeats.
         let mut last = None;
         while let Some(deadline) = self.poll_deadline().filter(|deadline| *deadline <= now)
             && last.replace(deadline) != Some(deadline)
@@ -302,7 +302,7 @@ impl Line {
     /// Returns the time for the next [`handle_deadline`](Self::handle_deadline) if no bytes arrive earlier, or `None`
     /// if there is no deadline.
     ///
-    /// Bytes to write may keep their deadline until they are taken with [`poll_transmit`](Self::poll_transmit).
+    /// The deadline may not change until [`poll_transmit`](Self::poll_transmit) has taken the bytes to write.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         match &self.phase {
@@ -334,8 +334,8 @@ impl Line {
         }
     }
 
-    /// Returns once the mode found by the probe. Record the following bytes with this mode, and the bytes before with
-    /// [`LineMode::Unknown`].
+    /// Returns the mode found by the probe, once. Record the bytes after this call with the returned mode, and the
+    /// bytes before with [`LineMode::Unknown`].
     #[must_use]
     pub fn poll_mode(&mut self) -> Option<LineMode> {
         self.found.take()

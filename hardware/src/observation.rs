@@ -15,7 +15,7 @@ pub struct Observed {
 
 /// An observation of a board.
 ///
-/// Fields have their wire numbers. The orientation of the board has to be determined by the consumer.
+/// Fields have their wire numbers. The caller has to determine the orientation of the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -35,7 +35,7 @@ pub enum Observation {
     Field {
         /// The field and its new contents.
         update: FieldUpdate,
-        /// A time at which the field still had its old contents: one scan before the report.
+        /// Time after which the field changed: one scan before the report.
         not_before: Timestamp,
     },
     /// The contents of all fields (BOARD_DUMP).
@@ -62,29 +62,29 @@ pub enum Observation {
         /// Elements of the memory, oldest first.
         elements: Vec<Element>,
     },
-    /// The changes since the previous query, on a board in bus mode, which does not report changes by itself.
+    /// The changes since the previous query, from a board in bus mode, which reports changes only on request.
     ///
-    /// A dump may have come in between and may already show some of the changes.
+    /// A dump that arrived since the previous query may already contain some of the changes.
     Changes {
-        /// Piece changes and, when the lever changed, the time of the stopped side; oldest first. Empty if there are no
-        /// changes.
+        /// Piece changes and, if the lever was pressed, the time of the stopped side; oldest first. Empty if there are
+        /// no changes.
         elements: Vec<Element>,
         /// Time after which the changes happened: one scan before the last answered query.
         ///
-        /// [`Timestamp::from_micros(0)`](Timestamp::from_micros) if the time of the previous query is unknown, that is,
-        /// for the first changes after the board was found. They may reach back to the last query of a daemon before a
-        /// restart, or to the power-up, which is then one of the elements.
+        /// [`Timestamp::from_micros(0)`](Timestamp::from_micros) for the first changes after the board was found,
+        /// because the time of the previous query is unknown. These changes start at the last query of another host, or
+        /// at the power-up, which is then one of the elements.
         not_before: Timestamp,
         /// Time before which the changes happened: the time at which the board composed its answer. The answer may
         /// arrive much later if it was damaged and had to be repeated.
         not_after: Timestamp,
-        /// Whether the query was sent before the last absence of the board or the line. Later changes come with the
-        /// next answer.
+        /// Whether the query was sent before the last absence of the board or the last closing of the line. Later
+        /// changes come with the next answer.
         from_before: bool,
     },
     /// The state of the board's battery (BATTERY_STATUS).
     Battery(BatteryStatus),
-    /// Bytes were lost: changes may be missing until the next dump.
+    /// Bytes were lost, so changes may be missing until the next dump.
     Disturbed {
         /// Number of dropped bytes.
         bytes: usize,

@@ -1,4 +1,4 @@
-//! Serial ports: the ports that may have a board, changes by plugging and unplugging, and opening a port.
+//! Serial ports: listing the ports that may have a board, detecting plugging and unplugging, and opening a port.
 //!
 //! - [`PortList`] lists the system's ports, without udev.
 //! - [`PortWatch`] reports the ports that were added or removed since the last listing.
@@ -73,8 +73,8 @@ pub enum PortKind {
 }
 
 impl PortKind {
-    /// Returns whether the port may lead to a bus, and so must be probed before a single-board command is sent, which
-    /// would switch every board of a bus to single-board mode.
+    /// Returns whether the port may lead to a bus. Such a port must be probed before a single-board command is sent,
+    /// which would switch every board of a bus to single-board mode.
     ///
     /// A USB board or a Bluetooth board is always the only board on its line.
     #[must_use]
@@ -161,7 +161,7 @@ pub struct Candidate {
     pub usb: Option<UsbDevice>,
     /// The configured path that leads to the device, as written; `None` if the port was found by searching.
     pub configured: Option<PathBuf>,
-    /// Inode number. Changes if the device is unplugged and comes back under its old name.
+    /// Inode number. Distinguishes a device from an earlier one with the same name.
     incarnation: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Detection of the mode of a line: a single board, or a bus with many boards.
+//! Detects the mode of a line: a single board, or a bus with many boards.
 
 use core::time::Duration;
 
@@ -18,12 +18,12 @@ use crate::time::Timestamp;
 ///    its line.
 /// 2. It pings all boards of a bus. Several pings are needed, because the first may only switch a board back to bus
 ///    mode. If no board answers, the line is used by a [`Session`](crate::Session).
-/// 3. It tells the board that answers to ignore the next ping. If no other board answers two more pings, the board is
-///    the only one, and is also used by a session: in single-board mode a board reports changes by itself and sends its
-///    whole memory.
+/// 3. It commands the board that answers to ignore the next ping. If no other board answers two more pings, the board
+///    is the only one, and is also used by a session: in single-board mode a board reports changes without queries and
+///    sends its whole memory.
 ///
-/// A probe is driven like a session, but never closes the port. Record its traffic with [`LineMode::Unknown`]; a replay
-/// ignores it.
+/// A probe is driven like a session, but never closes the port. Record its traffic with [`LineMode::Unknown`], which a
+/// replay ignores.
 ///
 /// ```
 /// use kiebitz_hardware::capture::LineMode;
@@ -46,12 +46,13 @@ pub struct Probe {
     settings: ProbeSettings,
     messages: Decoder,
     answers: BusDecoder,
-    /// Time of the next query, or end of the timeout for the last; `None` if the mode is known or the port is closed.
+    /// Time of the next query, or end of the timeout for the last query; `None` if the mode is known or the port is
+    /// closed.
     due: Option<Timestamp>,
     last_query: Option<BusCommand>,
     /// Number of pings to all boards.
     pings: u8,
-    /// Address of the first board that answered. Another address decides for a bus.
+    /// Address of the first board that answered. An answer from another address shows that the line is a bus.
     found: Option<BusAddress>,
     /// Whether the found board has confirmed that it ignores the next ping.
     silenced: bool,
@@ -70,7 +71,7 @@ pub struct Probe {
 pub(crate) struct ProbeSettings {
     /// Mode if no board answers.
     pub(crate) unanswered: LineMode,
-    /// Mode if only one board answers the pings. With [`LineMode::Bus`] the first answer decides.
+    /// Mode if only one board answers the pings. With [`LineMode::Bus`], the probe ends at the first answer.
     pub(crate) lone: LineMode,
 }
 
@@ -261,7 +262,7 @@ impl Probe {
         self.outbox.take()
     }
 
-    /// Returns once the mode of the line, at most 10 s after the opening.
+    /// Returns the mode of the line, once, at most 10 s after the opening.
     #[must_use]
     pub fn poll_mode(&mut self) -> Option<LineMode> {
         self.mode.take()

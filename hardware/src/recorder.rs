@@ -3,10 +3,10 @@
 //! A [`Recorder`] writes one [capture](crate::capture) per port and day to a folder, named `2026-11-21-ttyUSB0.pcapng`.
 //! Days are local days, so that midnight UTC does not divide a tournament.
 //!
-//! - An existing file of the day is continued with a new section. If it was truncated by a power cut, it is first cut
-//!   after its last complete block.
-//! - A second file, `2026-11-21-ttyUSB0+2.pcapng`, is started if the file is damaged inside, is written by another
-//!   program, or has a sixteenth of the budget (at least 64 KiB, at most 64 MiB).
+//! - An existing file of the day is continued with a new section. An incomplete block at its end, left by a power cut,
+//!   is removed first.
+//! - A second file, `2026-11-21-ttyUSB0+2.pcapng`, is started if the file is damaged before its end, is being written
+//!   by another program, or has reached a sixteenth of the budget (at least 64 KiB, at most 64 MiB).
 //! - If a port stays open over midnight, its recording continues in the next day's file without a marker. Both files,
 //!   read in sequence, give the complete traffic.
 //! - If a file is removed or renamed while it is written, the recorder notices within a minute and starts a new file.
@@ -14,16 +14,15 @@
 //! # Usage
 //!
 //! Each port and day needs an open file, so a program with hundreds of ports needs a matching limit on open files
-//! (`LimitNOFILE=` in its systemd unit). Run a recorder on its own thread, because disks may be slow and boards must
-//! not wait for them.
+//! (`LimitNOFILE=` in its systemd unit). Run a recorder on its own thread, so that boards do not wait for slow disks.
 //!
 //! Pass each chunk to [`record`](Recorder::record), which writes it to the operating system immediately, so that it
 //! survives the end of the process. At [`poll_deadline`](Recorder::poll_deadline) call [`sync`](Recorder::sync), which
 //! writes all data to the disk, less than a second after it was recorded if the disk is fast enough.
 //! [`poll_report`](Recorder::poll_report) returns reports for users.
 //!
-//! No error stops the recorder. If a write fails, the recorder drops the chunk, reports the failure once, retries every
-//! five seconds, and marks the gap with a close, whose reason gives the number of missing chunks, and an open.
+//! No error stops the recorder. If a write fails, the recorder drops the chunk, reports the failure once, and retries
+//! every five seconds. It marks the gap with a close, whose reason gives the number of missing chunks, and an open.
 //!
 //! ```
 //! use core::time::Duration;
@@ -70,7 +69,7 @@ use folder::Folder;
 /// Settings of a recorder.
 #[derive(Clone, Debug)]
 pub struct RecorderSettings {
-    /// Folder of the captures, created if it does not exist. Other files in the folder are not touched.
+    /// Folder of the captures, created if it does not exist. Other files in the folder are never changed.
     pub folder: PathBuf,
     /// Maximum total size of all captures in the folder in bytes. If exceeded, the oldest captures are removed, except
     /// files that are being written. The size is checked once a minute and after each recorded sixteenth of the budget,
@@ -116,7 +115,7 @@ pub enum RecorderReport {
         /// Number of missing chunks of all ports.
         lost: u64,
     },
-    /// The remaining captures exceed the budget, and none can be removed. Not repeated while the budget is exceeded.
+    /// The captures exceed the budget, and none of them can be removed. Not repeated while the budget is exceeded.
     #[error("the recordings in {folder} take {size} bytes and none may be removed: raise the disk budget")]
     OverBudget {
         /// Folder of the captures.
@@ -129,7 +128,7 @@ pub enum RecorderReport {
 #[derive(Debug, Default)]
 struct RecordedPort {
     file: Option<DayFile<File>>,
-    /// Files of other days, or files at their limit, that are not synced to the disk.
+    /// Files of other days or at their limit, which are kept until they are synced to the disk.
     finished: Vec<DayFile<File>>,
     /// Whether the port is open.
     open: bool,
@@ -227,7 +226,7 @@ impl Recorder {
         };
         if let Some(gap) = &mut state.gap
             && now < gap.retry_at
-            // Retries immediately if the clock was set back, instead of waiting for hours.
+            // Retry immediately if the clock was set back, instead of waiting for hours.
             && now >= gap.since
         {
             gap.chunks += 1;
@@ -307,7 +306,7 @@ impl Recorder {
     }
 
     fn note_recorded(&mut self, now: Timestamp) {
-        // The minimum, so that the deadline also moves back if the clock is set back.
+        // Use the minimum, so that the deadline moves back with the clock.
         self.unsynced = Some(self.unsynced.map_or(now, |since| since.min(now)));
         if let Some(trouble) = &mut self.trouble {
             trouble.recovered = true;
@@ -347,8 +346,8 @@ impl Recorder {
         }
     }
 
-    /// Reports the end of a failure after `WELL_AFTER` without failures. A nearly full disk may take one chunk and
-    /// refuse the next, so one successful write is not enough.
+    /// Reports the end of a failure after `WELL_AFTER` without failures. One successful write is not enough, because a
+    /// nearly full disk may accept one chunk and refuse the next.
     fn settle_trouble(&mut self, now: Timestamp) {
         let is_over = |trouble: &mut Trouble| {
             let well_for = now.saturating_duration_since(trouble.last_failure);
@@ -398,7 +397,7 @@ impl Recorder {
 }
 
 impl RecordedPort {
-    /// Writes an entry to the file of the day, after the markers of a gap, if there is one.
+    /// Writes an entry to the file of the day. If there is a gap, writes its markers first.
     fn write(
         &mut self,
         folder: &Folder,
@@ -416,7 +415,7 @@ impl RecordedPort {
         let written = written.and_then(|()| self.write_marked(&mut file, name, now, mode, content));
         if let Err(error) = written {
             let path = file.path.clone();
-            // A file that cannot be mended is closed, and examined when it is opened again.
+            // If the repair fails, the file is closed, and repaired when it is opened again.
             self.file = file.repair().is_ok().then_some(file);
             return Err((path, error));
         }
@@ -482,7 +481,7 @@ fn sync_to_disk(files: &[&mut DayFile<File>]) -> io::Result<()> {
     {
         return file.sync_file_system();
     }
-    // Syncs all files, even if one fails.
+    // Collect the results first, so that all files are synced even if one fails.
     let results: Vec<_> = files.iter().map(|file| file.sync()).collect();
     results.into_iter().collect()
 }
@@ -496,7 +495,8 @@ fn leaves_open(content: &Content, before: bool) -> bool {
     }
 }
 
-/// Returns the size in bytes at which a new file is started, so that the budget can be kept within a day.
+/// Returns the size in bytes at which a new file is started. Limits files, so that old ones can be removed within a
+/// day.
 fn file_limit(budget: u64) -> u64 {
     (budget / 16).clamp(MIN_FILE_LIMIT, MAX_FILE_LIMIT)
 }
@@ -520,7 +520,7 @@ fn describe_error(error: io::ErrorKind) -> String {
     }
 }
 
-/// Time from recording a chunk to the sync. With the duration of the sync it stays below a second.
+/// Time from recording a chunk to the sync. Leaves time for the sync itself to finish within a second.
 const SYNC_AFTER: Duration = Duration::from_millis(800);
 
 /// Maximum number of files that are synced separately. With more files, the whole file system is synced at once,
@@ -532,8 +532,9 @@ const MAX_SYNCED_SEPARATELY: usize = 8;
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Time without failures after which recording counts as working again.
 const WELL_AFTER: Duration = Duration::from_secs(10);
-/// Lower and upper bound of [`file_limit`], in bytes.
+/// Lower bound of [`file_limit`], in bytes.
 const MIN_FILE_LIMIT: u64 = 64 << 10;
+/// Upper bound of [`file_limit`], in bytes.
 const MAX_FILE_LIMIT: u64 = 64 << 20;
 /// Approximate size of a block without the bytes of its chunk.
 const BLOCK_OVERHEAD: u64 = 44;

@@ -84,8 +84,8 @@ impl Session {
     /// After every opening, it requests the board's version and serial numbers, switches the board to update-nice mode,
     /// and requests clock, dump and memory. After that it requests
     ///
-    /// - a dump when the squares have been quiet after changes, after garbage, after a press without a change before it,
-    ///   and once a minute;
+    /// - a dump when the squares have been quiet after changes, after garbage, after a press without a change
+    ///   before it, and once a minute;
     /// - the memory if reports were lost;
     /// - a sign of life if the board has sent nothing for [`SessionSettings::silence`].
     ///

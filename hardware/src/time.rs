@@ -3,8 +3,9 @@ use core::time::Duration;
 
 /// A time in microseconds since 1970-01-01T00:00:00Z, as in captures.
 ///
-/// This crate never reads the time. The caller passes a timestamp with the bytes: the system's time in live operation,
-/// the recorded time in a replay. Arithmetic saturates at the ends of the range, about 292,000 years away.
+/// This crate never reads the time. The caller passes a timestamp with the bytes: the system time in live operation,
+/// the recorded time in a replay. Arithmetic saturates at the ends of the range, about 292,000 years before and after
+/// 1970.
 ///
 /// ```
 /// use core::time::Duration;

@@ -17,8 +17,8 @@ mod kind;
 
 /// Reads a capture, packet by packet.
 ///
-/// The reader has its own buffer, so `input` needs none. It holds at most one block, of at most 16 MiB, and the list of
-/// interfaces. Unknown blocks and options are skipped.
+/// The reader buffers `input`. It holds at most one block, of at most 16 MiB, and the list of interfaces. Unknown
+/// blocks and options are skipped.
 ///
 /// The iterator yields the results of [`next_packet`](Self::next_packet). It ends after an error or the last packet.
 ///
@@ -115,11 +115,11 @@ impl<R: Read> CaptureReader<R> {
         Ok(reader)
     }
 
-    /// Returns the next packet, or `None` at the end of the capture. Then [`truncated`](Self::truncated) tells whether
-    /// the file is truncated.
+    /// Returns the next packet, or `None` at the end of the capture. After that, [`truncated`](Self::truncated) returns
+    /// whether the file is truncated.
     ///
-    /// A packet without a direction counts as inbound. A packet that the capturing program shortened has only the
-    /// captured bytes.
+    /// A packet without a direction counts as inbound. If the capturing program shortened a packet, the captured bytes
+    /// are returned.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl<R: Read> CaptureReader<R> {
     /// Returns the end of the last complete block, in bytes from the start of the file, if an incomplete block follows.
     /// Returns `None` if the file is complete or its end has not been reached.
     ///
-    /// After a power cut, a file may end in the middle of a block or may be filled up with zeros.
+    /// After a power cut, a file may end in the middle of a block or in zeros.
     pub fn truncated(&self) -> Option<u64> {
         self.truncated
     }
@@ -189,7 +189,7 @@ impl<R: Read> CaptureReader<R> {
         Ok(true)
     }
 
-    /// Evaluates the current block, which is complete, and removes it from the buffer.
+    /// Decodes the current block, which must be complete, and removes it from the buffer.
     fn take_block(&mut self) -> Result<Option<Packet>, CaptureError> {
         let packet = match self.block_type() {
             SHB_MAGIC => self.begin_section().map(|()| None),
@@ -281,14 +281,14 @@ impl<R: Read> CaptureReader<R> {
         })
     }
 
-    /// Ends reading. `truncated` tells whether the file ends within a block.
+    /// Ends reading. `truncated` is whether the file ends within a block. Returns `false`, as for "no more blocks".
     fn end(&mut self, truncated: bool) -> bool {
         self.ended = true;
         self.truncated = truncated.then_some(self.offset);
         false
     }
 
-    /// Ends reading if the rest of the file is zeros, which happens if the file system did not write the data before a
+    /// Ends reading if the rest of the file consists of zeros, because the file system did not write the data before a
     /// power cut. Otherwise fails with `fault`.
     fn end_or_corrupt(&mut self, fault: Fault) -> Result<bool, CaptureError> {
         if self.block.ends_with(&[0; 4]) && self.rest_is_zero()? {
@@ -314,8 +314,8 @@ impl<R: Read> CaptureReader<R> {
         }
     }
 
-    /// Reads until the buffer has `size` bytes of the current block, or the file ends. Allocates memory only for bytes
-    /// that exist, whatever the `size`.
+    /// Reads until the buffer has `size` bytes of the current block, or the file ends. Allocates memory only for
+    /// existing bytes, however large `size` is.
     fn fill(&mut self, size: usize) -> Result<(), CaptureError> {
         let missing = size.saturating_sub(self.block.len());
         self.input
@@ -380,7 +380,7 @@ struct Described {
 /// Size of the read buffer in bytes.
 const READ_AHEAD: usize = 64 << 10;
 
-/// Minimum size of a block in bytes: its type and twice its length.
+/// Minimum size of a block in bytes: its type, and its length at the start and at the end.
 const MIN_BLOCK: usize = 12;
 
 /// Number of bytes to examine of a file that is not a capture.

@@ -11,8 +11,8 @@ use crate::time::Timestamp;
 
 /// Writes a capture.
 ///
-/// Each block is written with one call of `write_all` and without a buffer. If the output has no buffer either, the
-/// capture is complete up to the last call that returned, even if the process is killed.
+/// Each block is written unbuffered with one call of `write_all`. If the output is unbuffered too, the capture is
+/// complete up to the last call that returned, even if the process is killed.
 ///
 /// ```
 /// use kiebitz_hardware::Timestamp;
@@ -35,7 +35,7 @@ use crate::time::Timestamp;
 #[derive(Debug)]
 pub struct CaptureWriter<W> {
     output: W,
-    /// The block being assembled. A field so that its memory is reused.
+    /// The block being assembled. Kept in a field to reuse its memory.
     block: Vec<u8>,
     /// Number of interfaces in the section.
     interfaces: usize,
@@ -44,8 +44,9 @@ pub struct CaptureWriter<W> {
 impl<W: Write> CaptureWriter<W> {
     /// Starts a capture on `output`.
     ///
-    /// To continue an existing file, truncate it at [`CaptureReader::truncated`](super::CaptureReader::truncated),
-    /// unless that is `None`, and open it for appending. The writer adds a new section, with its own interfaces.
+    /// To continue an existing file, open it for appending. If
+    /// [`CaptureReader::truncated`](super::CaptureReader::truncated) returns a length, truncate the file to it first.
+    /// The writer adds a new section with its own interfaces.
     ///
     /// # Errors
     ///
@@ -222,7 +223,7 @@ impl<W: Write> CaptureWriter<W> {
     fn begin(&mut self, block_type: u32) {
         self.block.clear();
         self.put_u32(block_type);
-        self.put_u32(0); // the length, see finish()
+        self.put_u32(0); // the length, set by `finish`
     }
 
     fn finish(&mut self) -> io::Result<()> {

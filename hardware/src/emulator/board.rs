@@ -1,4 +1,4 @@
-//! The emulated board: scans its squares, takes in commands and sends messages.
+//! The emulated board, which scans its squares, executes commands and sends messages.
 
 use core::time::Duration;
 
@@ -18,14 +18,14 @@ mod single;
 
 pub use settings::BoardSettings;
 
-/// A board in memory, on a line of its own or on an [`EmulatedBus`](super::EmulatedBus).
+/// An emulated board on its own line or on an [`EmulatedBus`](super::EmulatedBus).
 ///
-/// It powers up in bus mode. A single-board command switches it to single mode; the first bus command after that only
-/// switches it back. Commands arrive at the speed of the line. The board is busy with a command until the answer has
-/// passed the line. Its input buffer holds 10 bytes; bytes that come while it is full are lost.
+/// It powers up in bus mode. A single-board command switches it to single-board mode; the first bus command after that
+/// only switches it back. Commands arrive at the speed of the line. The board is busy with a command until the answer
+/// has been transmitted. Its input buffer holds 10 bytes; bytes that arrive while it is full are lost.
 ///
-/// Times passed in must not go backwards. A change to the board shows in samples that the scan takes later;
-/// [`poll_transmit`](Self::poll_transmit) returns the bytes that the host can have read by a time.
+/// The times passed to the methods must not decrease. A change of a square is detected when the scan next samples the
+/// square; [`poll_transmit`](Self::poll_transmit) returns the bytes that the host can have read by a time.
 ///
 /// ```
 /// use core::time::Duration;
@@ -46,9 +46,9 @@ pub use settings::BoardSettings;
 pub struct EmulatedBoard {
     settings: BoardSettings,
     on: bool,
-    /// When the board is back after a reset over the bus.
+    /// When the board powers up again after a reset over the bus.
     restart_at: Option<Timestamp>,
-    /// The board hangs until then: it takes in and sends nothing.
+    /// Until this time the board hangs: it neither processes commands nor sends messages.
     silent_until: Option<Timestamp>,
     scan: Scan,
     memory: Memory,
@@ -61,21 +61,21 @@ pub struct EmulatedBoard {
     ignores_ping: bool,
     random: fastrand::Rng,
     clock: Option<EmulatedClock>,
-    /// The clock's last answer to the board. `None` if there was no answer.
+    /// The last clock reading. `None` if no clock answered.
     clock_read: Option<ClockTimes>,
-    /// The clock's state last reported in update-nice mode. `None` before the first report.
+    /// The clock reading last reported in update-nice mode. `None` before the first report.
     clock_sent: Option<Option<ClockTimes>>,
     clock_due: Timestamp,
 }
 
-/// Which commands the board obeys, and which messages it sends unasked.
+/// Determines which commands the board executes, and which messages it sends without a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     /// Answers queries to its address.
     Bus,
-    /// Answers queries, and sends nothing unasked.
+    /// Answers queries, and sends no other messages.
     Idle,
-    /// Reports changes, and the clock whenever it was polled.
+    /// Reports changes, and the clock after every poll.
     Update,
     /// Reports changes only.
     UpdateBoard,
@@ -83,7 +83,7 @@ enum Mode {
     UpdateNice,
 }
 
-/// The board's next action by itself.
+/// An action that the board performs at a certain time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum BoardAction {
     Restart,
@@ -131,7 +131,7 @@ impl EmulatedBoard {
         board
     }
 
-    /// Returns the actual contents of a square, whatever its sensor shows.
+    /// Returns the actual contents of a square, regardless of its sensor.
     #[must_use]
     pub fn contents(&self, field: Field) -> Contents {
         self.scan.actual()[field.index()]
@@ -143,19 +143,20 @@ impl EmulatedBoard {
         self.scan.set(field, contents);
     }
 
-    /// Injects a fault: whatever its contents, the sensor of the square shows `shows` from now on.
+    /// Injects a fault: from now on, the sensor of the square always reads `shows`.
     pub fn break_field(&mut self, now: Timestamp, field: Field, shows: Contents) {
         self.advance_scan(now);
         self.scan.override_sensor(field, Some(shows));
     }
 
-    /// Repairs the sensor of a square, so that it shows the actual contents again.
+    /// Repairs the sensor of a square, so that it reads the actual contents again.
     pub fn mend_field(&mut self, now: Timestamp, field: Field) {
         self.advance_scan(now);
         self.scan.override_sensor(field, None);
     }
 
-    /// Injects a fault: until then the board takes in no command and sends nothing. Scan and memory go on.
+    /// Injects a fault: before `until`, the board neither processes commands nor sends messages. Scan and memory
+    /// continue.
     pub fn silence(&mut self, now: Timestamp, until: Timestamp) {
         self.advance(now);
         self.input.forget(now);
@@ -163,20 +164,21 @@ impl EmulatedBoard {
         self.silent_until = Some(until);
     }
 
-    /// Injects a fault: from now on, this many messages in a thousand are damaged on the line. A byte is changed or
+    /// Injects a fault: from now on, `per_mille` of a thousand messages are damaged on the line. A byte is changed or
     /// lost, the end is cut off, or the whole message is lost. The seed determines which messages are damaged, and how.
     pub fn damage_line(&mut self, now: Timestamp, per_mille: u16, seed: u64) {
         self.advance(now);
         self.line.damage(per_mille, seed);
     }
 
-    /// Turns the power off. The memory stays as it is; bytes in transit from the board are lost.
+    /// Turns the power off. The memory is kept; bytes in transit from the board are lost.
     pub fn power_off(&mut self, now: Timestamp) {
         self.advance(now);
         self.shut_down(now);
     }
 
-    /// Turns the power on, if it is off. The memory gets a tag and the pieces found, and the board is in bus mode.
+    /// Turns the power on, if it is off. The memory records a power-up tag and the pieces found. The board is in bus
+    /// mode.
     pub fn power_on(&mut self, now: Timestamp) {
         self.advance(now);
         if !self.on {
@@ -202,27 +204,27 @@ impl EmulatedBoard {
         self.clock.as_ref()
     }
 
-    /// Returns the clock that is plugged in, to be operated at `now`.
+    /// Advances to `now` and returns the clock that is plugged in.
     pub fn clock_mut(&mut self, now: Timestamp) -> Option<&mut EmulatedClock> {
         self.advance(now);
         self.clock.as_mut()
     }
 
-    /// Takes in bytes that the host writes. They arrive one after another from now on.
+    /// Handles bytes that the host writes. They arrive one after another from now on.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.advance(now);
         self.input.write(now, bytes);
     }
 
-    /// Returns the next bytes that the host can have read by `now`, with the time at which they came.
+    /// Returns the next bytes that the host can have read by `now`, with their arrival time.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         self.advance(now);
         self.line.receive(now)
     }
 
-    /// Returns when [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) will next have something to do
-    /// if the board is not touched before. `None` if they never will.
+    /// Returns the time for the next [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) if no other
+    /// method is called earlier, or `None` if there is no deadline.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         [self.line.next_at(), self.next_action_at()]
@@ -231,7 +233,7 @@ impl EmulatedBoard {
             .min()
     }
 
-    /// Advances to `now`: scans, polls the clock and takes in commands.
+    /// Advances to `now`: scans, polls the clock and processes commands.
     pub fn advance(&mut self, now: Timestamp) {
         while let Some((at, action)) = self.next_action(true).filter(|(at, _)| *at <= now) {
             match action {
@@ -260,13 +262,12 @@ impl EmulatedBoard {
         &self.line
     }
 
-    /// Returns when the board will next do anything that can be noticed from outside.
+    /// Returns the time of the next action with an effect outside of the board.
     pub(super) fn next_action_at(&self) -> Option<Timestamp> {
         self.next_action(self.needs_clock_poll()).map(|(at, _)| at)
     }
 
-    /// Takes in a byte that has arrived from the host. Returns whether it gives the board something to do, now or
-    /// later.
+    /// Handles a byte that has arrived from the host. Returns whether the byte causes an action, now or later.
     pub(super) fn receive(&mut self, now: Timestamp, byte: u8) -> bool {
         if !self.on || self.is_hung(now) {
             return false;
@@ -275,7 +276,7 @@ impl EmulatedBoard {
         self.process_input(now) || self.input.next_read_at().is_some()
     }
 
-    /// Like [`advance`](Self::advance), but also takes samples that show nothing new.
+    /// Like [`advance`](Self::advance), but also counts samples that detect no change.
     fn advance_scan(&mut self, now: Timestamp) {
         self.advance(now);
         if self.on {
@@ -319,7 +320,7 @@ impl EmulatedBoard {
         self.input.forget(now);
     }
 
-    /// Takes in and obeys the waiting commands. Returns whether there was one.
+    /// Executes the waiting commands. Returns whether there was one.
     fn process_input(&mut self, now: Timestamp) -> bool {
         let mut executed = false;
         while let Some(received) = self.input.take(now) {
@@ -346,8 +347,8 @@ impl EmulatedBoard {
         }
     }
 
-    /// Returns whether the clock must be polled. There is nothing to wake up for if no clock is plugged in, the lack of
-    /// one has been noted, and the mode does not report it.
+    /// Returns whether the clock must be polled. Polling is not needed if no clock is plugged in, the last poll had no
+    /// answer, and the mode does not report the clock.
     fn needs_clock_poll(&self) -> bool {
         self.clock.is_some()
             || self.clock_read.is_some()
@@ -382,7 +383,7 @@ impl EmulatedBoard {
         }
     }
 
-    /// Sends an unasked message of the current mode.
+    /// Sends a message without a command, as the current mode requires.
     fn send(&mut self, now: Timestamp, message: Message<'_>) {
         if !self.is_hung(now) {
             let mut bytes = Vec::new();
@@ -391,8 +392,8 @@ impl EmulatedBoard {
         }
     }
 
-    /// Sends the answer to a command taken in at `now`. The next command is taken in when the answer has passed the
-    /// line.
+    /// Sends the answer to a command that was read at `now`. The next command is read after the answer has been
+    /// transmitted.
     fn answer_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         if !self.is_hung(now) {
             self.line

@@ -19,9 +19,9 @@ pub struct EmulatedBusSettings {
     pub latency: Duration,
     /// Damaged answers per thousand; see [`EmulatedBoard::damage_line`] for the kinds of damage.
     pub damaged_answers: u16,
-    /// Commands of the host per thousand that are damaged, so that no board understands them.
+    /// Damaged commands per thousand. No board executes a damaged command.
     pub damaged_commands: u16,
-    /// Seed of the damage and of the noise from collisions.
+    /// Seed for the damage and for the noise of collisions.
     pub seed: u64,
 }
 
@@ -39,8 +39,8 @@ impl Default for EmulatedBusSettings {
 
 /// Boards that share one half-duplex line.
 ///
-/// Bytes written by the host reach all boards. Bytes that pass at the same time, from two boards or from a board and
-/// the host, collide and arrive as noise. Boards can be attached, detached and changed while the line is in use.
+/// Bytes written by the host reach all boards. Bytes that are transmitted at the same time, by two boards or by a board
+/// and the host, collide and arrive as noise. Boards can be attached, detached and changed while the line is in use.
 ///
 /// ```
 /// use core::time::Duration;
@@ -62,10 +62,10 @@ impl Default for EmulatedBusSettings {
 pub struct EmulatedBus {
     settings: EmulatedBusSettings,
     boards: BTreeMap<BusAddress, Attached>,
-    /// Bytes from the host that have not passed yet.
+    /// Bytes from the host that have not arrived yet.
     host: VecDeque<ByteOnLine>,
     host_free_at: Timestamp,
-    /// Bytes from boards that have begun to pass.
+    /// Bytes from boards whose transmission has begun.
     in_transit: Vec<ByteOnLine>,
     /// Bytes with the time at which the host can read them.
     out: VecDeque<(Timestamp, u8)>,
@@ -76,13 +76,13 @@ pub struct EmulatedBus {
 #[derive(Debug)]
 struct Attached {
     board: EmulatedBoard,
-    /// Time before which the board does nothing that affects the line.
+    /// Time before which the board has no effect on the line.
     due: Option<Timestamp>,
 }
 
 impl Attached {
     fn update_deadline(&mut self) {
-        // A byte is taken from the board's line just after it has begun.
+        // `pop_begun` returns a byte only after its transmission has begun.
         let begins = self.board.line().next_begins().map(|at| at + RESOLUTION);
         self.due = [self.board.next_action_at(), begins].into_iter().flatten().min();
     }
@@ -90,7 +90,7 @@ impl Attached {
 
 #[derive(Debug, Clone, Copy)]
 struct ByteOnLine {
-    /// When the whole byte has passed.
+    /// End of the transmission.
     passed: Timestamp,
     /// The board that sends the byte. `None` if the host sends it.
     from: Option<BusAddress>,
@@ -99,7 +99,7 @@ struct ByteOnLine {
 }
 
 impl ByteOnLine {
-    /// Marks both bytes as collided if they pass at the same time.
+    /// Marks both bytes as collided if their transmissions overlap.
     fn mark_collision(&mut self, other: &mut Self, byte_time: Duration) {
         let apart = self.passed.saturating_duration_since(other.passed)
             + other.passed.saturating_duration_since(self.passed);
@@ -109,7 +109,7 @@ impl ByteOnLine {
     }
 }
 
-/// Why a board could not be attached, with the board.
+/// Error for a board that could not be attached. Contains the board.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
@@ -147,11 +147,11 @@ impl EmulatedBus {
         }
     }
 
-    /// Connects a board to the line. Bytes in transit from the board are lost.
+    /// Connects a board to the line. Bytes that the board was sending are lost.
     ///
     /// # Errors
     ///
-    /// Fails if the board has no address, or if another board has the same one. The [`AttachError`] holds the board.
+    /// Fails if the board has no address, or if another board has the same address.
     pub fn attach(&mut self, now: Timestamp, mut board: EmulatedBoard) -> Result<BusAddress, AttachError> {
         self.advance(now);
         let Some(address) = board.bus_address() else {
@@ -173,7 +173,7 @@ impl EmulatedBus {
         Ok(address)
     }
 
-    /// Takes a board off the line. Bytes in transit from the board are lost.
+    /// Disconnects a board from the line. Bytes that the board was sending are lost.
     pub fn detach(&mut self, now: Timestamp, address: BusAddress) -> Option<EmulatedBoard> {
         self.advance(now);
         let mut board = self.boards.remove(&address)?.board;
@@ -187,11 +187,11 @@ impl EmulatedBus {
         self.boards.get(&address).map(|attached| &attached.board)
     }
 
-    /// Returns the board with this address, to be changed at `now`.
+    /// Advances to `now` and returns the board with this address.
     pub fn board_mut(&mut self, now: Timestamp, address: BusAddress) -> Option<&mut EmulatedBoard> {
         self.advance(now);
         let attached = self.boards.get_mut(&address)?;
-        // The caller's change may give the board something to do.
+        // A change by the caller may cause an action of the board.
         attached.due = Some(now);
         attached.board.advance(now);
         Some(&mut attached.board)
@@ -202,7 +202,7 @@ impl EmulatedBus {
         self.boards.keys().copied()
     }
 
-    /// Takes in bytes that the host writes. They pass one after another from now on.
+    /// Handles bytes that the host writes. They are transmitted one after another from now on.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.advance(now);
         self.host_free_at = self.host_free_at.max(now);
@@ -226,7 +226,7 @@ impl EmulatedBus {
         }
     }
 
-    /// Returns the next bytes that the host can have read by `now`, with the time at which they came.
+    /// Returns the next bytes that the host can have read by `now`, with their arrival time.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         self.advance(now);
@@ -235,8 +235,8 @@ impl EmulatedBus {
         Some((at, self.out.drain(..count).map(|(_, byte)| byte).collect()))
     }
 
-    /// Returns when [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) will next have something to do
-    /// if the boards are not touched before. `None` if they never will.
+    /// Returns the time for the next [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) if no other
+    /// method is called earlier, or `None` if there is no deadline.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         let host = self.host.front().map(|byte| byte.passed);
@@ -262,8 +262,8 @@ impl EmulatedBus {
         self.pass(now);
     }
 
-    /// Advances the boards to `now`, puts the bytes that they have begun to send on the line, and delivers those that
-    /// have passed to the host.
+    /// Advances the boards to `now`, puts the bytes that they have begun to send on the line, and delivers the
+    /// completely transmitted bytes to the host.
     fn pass(&mut self, now: Timestamp) {
         let due = |attached: &Attached| attached.due.is_some_and(|due| due <= now);
         for (address, attached) in self.boards.iter_mut().filter(|(_, attached)| due(attached)) {
@@ -283,7 +283,7 @@ impl EmulatedBus {
             }
             attached.update_deadline();
         }
-        // Bytes that begin later than `now` cannot collide with bytes that have passed.
+        // Bytes that begin after `now` cannot collide with completely transmitted bytes.
         self.in_transit.sort_by_key(|byte| byte.passed);
         let count = self
             .in_transit
@@ -306,7 +306,7 @@ impl EmulatedBus {
     }
 }
 
-/// The resolution of [`Timestamp`].
+/// Resolution of [`Timestamp`].
 const RESOLUTION: Duration = Duration::from_micros(1);
 
 #[cfg(test)]

@@ -30,8 +30,8 @@ impl ClockSide {
 /// A clock that counts down, with or without an increment for every press (Fischer).
 ///
 /// At zero it behaves like a DGT 3000 or 2500. In the last period, it stops and shows the flag as fallen. In earlier
-/// periods, it adds the next period's time to both sides and goes on; the side that reached zero shows a flag for five
-/// minutes.
+/// periods, it adds the next period's time to both sides and keeps running; the side that reached zero shows a flag for
+/// five minutes.
 ///
 /// ```
 /// use core::time::Duration;
@@ -52,18 +52,18 @@ pub struct EmulatedClock {
     increment: Duration,
     /// Times that later periods add to both sides, in order.
     later_periods: VecDeque<Duration>,
-    /// How long the clock shows zero before it adds the next period's time.
+    /// Time for which the clock shows zero before it adds the next period's time.
     zero_shown: Duration,
-    /// The side that last reached zero, and when the clock added the next period's time.
+    /// The side that last reached zero, and the time at which the clock added the next period's time.
     period_ended: Option<(ClockSide, Timestamp)>,
     /// The side on which the lever is high. Its time runs, or would run if the clock were started.
     high: ClockSide,
-    /// Time up to which that side's running time has been counted. `None` while the clock is stopped.
+    /// Time up to which the running side's time has been subtracted. `None` while the clock is stopped.
     running_since: Option<Timestamp>,
     battery_low: bool,
 }
 
-/// How long a side shows the flag of a finished period.
+/// Time for which a side shows the flag of a finished period.
 const PERIOD_FLAG: Duration = Duration::from_secs(300);
 
 impl EmulatedClock {
@@ -97,21 +97,21 @@ impl EmulatedClock {
         self
     }
 
-    /// Appends a period. When a side has used up the time before, the clock adds this time to both sides.
+    /// Appends a period, whose time the clock adds to both sides when a side has used up the period before.
     #[must_use]
     pub fn with_later_period(mut self, time: Duration) -> Self {
         self.later_periods.push_back(time);
         self
     }
 
-    /// Sets how long the clock shows zero before it adds the next period's time. This time is not counted.
+    /// Sets the time for which the clock shows zero before it adds the next period's time. No side is charged for it.
     #[must_use]
     pub const fn with_zero_shown(mut self, time: Duration) -> Self {
         self.zero_shown = time;
         self
     }
 
-    /// Sets whether the clock shows its sign for a weak battery.
+    /// Sets whether the clock shows the low-battery icon.
     #[must_use]
     pub const fn with_battery_low(mut self, low: bool) -> Self {
         self.battery_low = low;
@@ -132,7 +132,7 @@ impl EmulatedClock {
 
     /// Presses the lever down on this side.
     ///
-    /// Returns whether the lever moved: it does not if it is down on this side already.
+    /// Returns whether the lever moved. A lever that is already down on this side does not move.
     pub fn press(&mut self, now: Timestamp, side: ClockSide) -> bool {
         if self.high != side {
             return false;
@@ -204,14 +204,14 @@ impl EmulatedClock {
         }
     }
 
-    /// Returns the clock as it will be at `now` if nobody touches it before.
+    /// Returns the state of the clock at `now`, without changing the clock.
     fn at(&self, now: Timestamp) -> Self {
         let mut clock = self.clone();
         clock.count_until(now);
         clock
     }
 
-    /// Returns the displayed time of a side. The clock must have counted until `now`.
+    /// Returns the displayed time of a side. Call [`count_until`](Self::count_until) first.
     fn side_time(&self, now: Timestamp, side: ClockSide) -> SideTime {
         let left = match side {
             ClockSide::Left => self.left,
@@ -238,7 +238,7 @@ impl EmulatedClock {
         }
     }
 
-    /// Subtracts the time until `now` from the running side, and handles its reaching zero.
+    /// Subtracts the time until `now` from the running side. At zero, stops the clock or enters the next period.
     fn count_until(&mut self, now: Timestamp) {
         let high = self.high;
         while let Some(since) = self.running_since.filter(|since| *since < now) {
@@ -263,7 +263,7 @@ impl EmulatedClock {
         }
     }
 
-    /// Adds the next period's time, if there is one. The side with the high lever has used up its time.
+    /// Adds the next period's time, if there is one. Call when the side with the high lever has used up its time.
     fn enter_next_period(&mut self, now: Timestamp) {
         if let Some(period) = self.later_periods.pop_front() {
             self.left += period;

@@ -1,12 +1,13 @@
-//! Hands that act games out on an emulated board: square by square, in time, in the style of different players.
+//! Emulated hands, which play games on an emulated board square by square, with the timing and style of different
+//! players.
 //!
-//! A [`Hand`] knows the contents of the squares and its task, but not the rules of chess: the moves come as [`Ply`]s,
-//! which say which piece goes where, and need not be legal. [`Opponents`] are two players at a clock, a [`Sitting`] is
-//! their games in sequence, and a [`Setting`] describes board and clock. A seed determines everything, and no clock is
+//! A [`Hand`] tracks the contents of the squares, but does not know the rules of chess: a [`Ply`] specifies the squares
+//! of each move and need not be legal. [`Opponents`] are two players at a clock, a [`Sitting`] is a sequence of games
+//! between them, and a [`Setting`] describes board and clock. All random choices derive from a seed, and no clock is
 //! read. The output is a sequence of [`Step`]s.
 //!
 //! Squares are numbered for a board with its connector on White's left. [`Setting::perform`] converts the numbers for a
-//! board that stands the other way round.
+//! turned board.
 //!
 //! ```
 //! use kiebitz_hardware::emulator::hand::{Chance, Color, Deed, Hand, Manner, Ply};
@@ -46,11 +47,11 @@ pub use sitting::{Ending, Script, Sitting, SittingSettings, Truth};
 pub struct Ply {
     /// The player who makes the ply.
     pub color: Color,
-    /// Square that the piece leaves. In castling, the king's.
+    /// Square that the piece leaves. In castling, the square of the king.
     pub from: Field,
     /// Square that the piece goes to.
     pub to: Field,
-    /// Square of the captured piece: `to`, or next to it for a capture en passant.
+    /// Square of the captured piece: `to`, or a neighbouring square for a capture en passant.
     pub captured: Option<Field>,
     /// In castling, the squares that the rook leaves and goes to.
     pub rook: Option<(Field, Field)>,
@@ -72,7 +73,7 @@ impl Ply {
         }
     }
 
-    /// Returns whether the captured piece stands on another square than `to`.
+    /// Returns whether the captured piece is on a square other than `to`.
     #[must_use]
     pub fn is_en_passant(&self) -> bool {
         self.captured.is_some_and(|captured| captured != self.to)
@@ -91,7 +92,7 @@ pub struct Step {
 /// An action on the board or its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deed {
-    /// The contents of a square change: to a piece, a result piece, or nothing.
+    /// The contents of a square change to a piece or a result token, or the square becomes empty.
     Stands(Field, Contents),
     /// A player presses the clock.
     Press(Color),
@@ -103,19 +104,19 @@ pub enum Deed {
     SetClock,
 }
 
-/// A hand over the board. It tracks the intended contents of every square.
+/// A hand that moves pieces. It tracks the intended contents of every square.
 #[derive(Debug, Clone)]
 pub struct Hand {
     now: Duration,
     standing: Dump,
     steps: Vec<Step>,
-    /// Squares whose contents are not shown correctly yet, and when each will be put right.
+    /// Squares whose sensor does not read the intended contents yet, with the time at which the hand corrects each.
     untidy: Vec<(Duration, Field)>,
     chance: Chance,
 }
 
 impl Hand {
-    /// Creates a hand over a board with these contents.
+    /// Creates a hand at a board with these contents.
     #[must_use]
     pub const fn new(standing: Dump, chance: Chance) -> Self {
         Self {
@@ -127,7 +128,7 @@ impl Hand {
         }
     }
 
-    /// Returns the time of the next step, since the players sat down.
+    /// Returns the time of the next step, measured from the moment when the players sat down.
     #[must_use]
     pub const fn now(&self) -> Duration {
         self.now
@@ -139,7 +140,8 @@ impl Hand {
         &self.standing
     }
 
-    /// Returns the steps since the last call, in the order in which they were decided. Their times may not be in order.
+    /// Returns the steps since the last call, in the order in which they were decided, which may differ from the order
+    /// of their times.
     #[must_use]
     pub fn take_steps(&mut self) -> Vec<Step> {
         core::mem::take(&mut self.steps)
@@ -158,17 +160,17 @@ impl Hand {
     /// Performs an action now. To place pieces, call [`put`](Self::put).
     pub fn act(&mut self, deed: Deed) {
         if let Deed::Stands(field, contents) = deed {
-            // A press does not put squares right: an opponent who does not wait for it moves on before.
+            // Only actions on squares correct untidy squares, because an opponent may move before a press.
             self.tidy(self.now);
             self.standing[field.index()] = contents;
-            // The action itself puts the square right.
+            // The action itself corrects the square.
             self.untidy.retain(|(_, other)| *other != field);
         }
         self.steps.push(Step { at: self.now, deed });
     }
 
-    /// Makes a square show something else than its contents until it is put right. That time may be later than steps
-    /// that follow.
+    /// Leaves `shown` on a square, in place of its intended contents, for a random time within `until`. The correction
+    /// may come after further steps.
     fn leave_untidy(&mut self, field: Field, shown: Contents, until: Span) {
         let at = self.now;
         let contents = self.standing[field.index()];
@@ -178,7 +180,7 @@ impl Hand {
         self.untidy.push((later, field));
     }
 
-    /// Puts right all squares that are due by then.
+    /// Corrects all untidy squares that are due by `until`.
     fn tidy(&mut self, until: Duration) {
         self.untidy.sort_unstable_by_key(|(at, _)| *at);
         let due = self.untidy.partition_point(|(at, _)| *at <= until);
@@ -188,7 +190,7 @@ impl Hand {
         }
     }
 
-    /// Waits until these squares have been put right and scanned.
+    /// Waits until these squares have been corrected and scanned.
     fn wait_until_tidy(&mut self, fields: impl Fn(Field) -> bool) {
         let last = self
             .untidy
@@ -201,7 +203,7 @@ impl Hand {
         }
     }
 
-    /// Waits until all squares can be put right, and does so.
+    /// Waits until the correction of all untidy squares is due, and corrects them.
     pub fn tidy_up(&mut self) {
         if let Some((last, _)) = self.untidy.iter().max() {
             self.now = self.now.max(*last);
@@ -209,14 +211,14 @@ impl Hand {
         self.tidy(self.now);
     }
 
-    /// Takes the contents of a square into the hand.
+    /// Lifts the piece from a square and returns it.
     pub fn lift(&mut self, field: Field) -> Contents {
         let lifted = self.standing[field.index()];
         self.act(Deed::Stands(field, None));
         lifted
     }
 
-    /// Puts a piece on a square, or replaces its contents.
+    /// Puts a piece on a square. Replaces the previous contents.
     pub fn put(&mut self, field: Field, contents: Contents) {
         self.act(Deed::Stands(field, contents));
     }
@@ -250,7 +252,7 @@ impl Hand {
         }
     }
 
-    /// Returns a square with wrong contents that are `wanted`.
+    /// Returns a square whose contents differ from `position` and are `wanted`.
     fn stray(&self, position: &Dump, wanted: impl Fn(Contents) -> bool) -> Option<Field> {
         Field::all().find(|field| {
             let standing = self.standing[field.index()];
@@ -259,7 +261,7 @@ impl Hand {
     }
 }
 
-/// Time after which a square that was put right has been scanned.
+/// Time until a corrected square has been scanned.
 const SCAN_TIME: Duration = Duration::from_millis(260);
 /// Pause between two pieces while a position is set up.
 const SET_UP_PAUSE: Span = ms(120, 300);

@@ -1,4 +1,4 @@
-//! The serial line and its converter, which delay every byte.
+//! The serial line and its converter, with the delay of every byte.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -9,11 +9,11 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone)]
 pub(super) struct Wire {
     byte: Duration,
-    /// The converter delivers bytes at multiples of this time. Zero delivers each byte as it comes.
+    /// The converter delivers bytes at multiples of this time. Zero delivers each byte immediately.
     latency: Duration,
-    /// When the last queued byte will have passed.
+    /// End of the transmission of the last queued byte.
     free_at: Timestamp,
-    /// Bytes with the time at which they have passed.
+    /// Queued bytes with the end of their transmission.
     bytes: VecDeque<(Timestamp, u8)>,
     damage: Option<Damage>,
 }
@@ -29,12 +29,12 @@ impl Wire {
         }
     }
 
-    /// Damages this many messages in a thousand from now on.
+    /// Damages `per_mille` of a thousand messages from now on.
     pub(super) fn damage(&mut self, per_mille: u16, seed: u64) {
         self.damage = (per_mille > 0).then(|| Damage::new(per_mille, seed));
     }
 
-    /// Sends a message, behind those still in transit.
+    /// Sends a message, after the messages still in transit.
     pub(super) fn send(&mut self, now: Timestamp, message: &[u8]) {
         let mut message = message.to_vec();
         if let Some(damage) = &mut self.damage {
@@ -51,18 +51,18 @@ impl Wire {
         self.free_at
     }
 
-    /// Drops the bytes that have not passed by `now`.
+    /// Drops the bytes whose transmission has not ended by `now`.
     pub(super) fn discard_unsent(&mut self, now: Timestamp) {
         self.bytes.retain(|(at, _)| *at <= now);
         self.free_at = now;
     }
 
-    /// Returns when the next byte begins to pass.
+    /// Returns the start of the transmission of the next byte.
     pub(super) fn next_begins(&self) -> Option<Timestamp> {
         self.bytes.front().map(|(at, _)| at.saturating_sub(self.byte))
     }
 
-    /// Returns the next byte that has begun to pass before `now`, with the time at which it will have passed.
+    /// Returns the next byte whose transmission began before `now`, with the end of its transmission.
     pub(super) fn pop_begun(&mut self, now: Timestamp) -> Option<(Timestamp, u8)> {
         self.next_begins().filter(|begins| *begins < now)?;
         self.bytes.pop_front()
@@ -72,7 +72,7 @@ impl Wire {
         self.bytes.front().map(|(at, _)| delivery_time(*at, self.latency))
     }
 
-    /// Returns the next bytes that can be read by `now`, with their time.
+    /// Returns the next bytes that can be read by `now`, with their delivery time.
     pub(super) fn receive(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         let at = self.next_at().filter(|at| *at <= now)?;
         let latency = self.latency;
@@ -100,11 +100,11 @@ impl Damage {
         }
     }
 
-    /// Leaves this message as it is, or damages it: one byte is changed or lost, the end is cut off, or the whole
-    /// message is lost.
+    /// Damages the message with the configured probability: one byte is changed or lost, the end is cut off, or the
+    /// whole message is lost.
     ///
-    /// The checksum of a bus message or its length reveals each kind of damage. Therefore the two length bytes are left
-    /// alone: with a wrong length, in one of 128 cases another byte passes for the checksum.
+    /// The two length bytes are not changed, so that the checksum or the length of a bus message reveals all damage.
+    /// With a wrong length, another byte would be a valid checksum in one of 128 cases.
     pub(super) fn maybe_damage(&mut self, message: &mut Vec<u8>) {
         if message.is_empty() || self.random.u16(..1000) >= self.per_mille {
             return;
@@ -128,7 +128,7 @@ impl Damage {
     }
 }
 
-/// Returns when the converter delivers a byte that has passed at this time.
+/// Returns when the converter delivers a byte whose transmission ended at `at`.
 pub(super) fn delivery_time(at: Timestamp, latency: Duration) -> Timestamp {
     let Ok(step) = i64::try_from(latency.as_micros()) else {
         return at;

@@ -1,4 +1,4 @@
-//! The board's memory (EEPROM): a ring of the changes that the board has seen.
+//! The board's memory (EEPROM), a ring buffer of the changes that the board has scanned.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use kiebitz_protocol::{ClockTimes, Contents, Dump, Element, Field, START_POSITIO
 use crate::facts::{MEMORY_SIZE, QUICK_CHANGE};
 use crate::time::Timestamp;
 
-/// A ring of elements, in which the oldest bytes are overwritten.
+/// A ring buffer of elements, in which the oldest bytes are overwritten.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Memory {
     ring: VecDeque<u8>,
@@ -16,11 +16,11 @@ pub(super) struct Memory {
     changed_at: Option<Timestamp>,
     /// Whether more than two pieces have left the start position since it was recorded.
     left_start: bool,
-    /// Bytes at the end of the ring that have not been reported on a bus.
+    /// Number of bytes at the end of the ring that have not been reported on a bus.
     unreported_bytes: usize,
     /// The last answer to a query for changes.
     last_changes: Vec<u8>,
-    /// Bytes from the last start tag to the end of the ring. `None` without a tag.
+    /// Number of bytes from the last start tag to the end of the ring. `None` without a tag.
     since_start: Option<usize>,
 }
 
@@ -34,7 +34,7 @@ struct LastChange {
 }
 
 impl Memory {
-    /// Records a power-up and the pieces found. The bus state, that is, the changes reported so far, is lost.
+    /// Records a power-up and the pieces found. The board forgets which changes it has reported on the bus.
     pub(super) fn power_up(&mut self, now: Timestamp, found: &Dump) {
         self.unreported_bytes = 0;
         self.last_changes.clear();
@@ -54,13 +54,13 @@ impl Memory {
         self.record_pieces(now, found);
     }
 
-    /// Records the change of a square, as seen by the scan.
+    /// Records the change of a square. `seen` is the scanned contents of all squares.
     pub(super) fn piece_change(&mut self, now: Timestamp, field: Field, before: Contents, seen: &Dump) {
         self.change(now, field, before, seen[field.index()]);
         self.record_start(seen);
     }
 
-    /// Records a press: the time of the side that was halted.
+    /// Records a press with the time of the stopped side.
     pub(super) fn lever_change(&mut self, times: &ClockTimes) {
         let left = times.lever_right_high;
         let side = if left { times.left } else { times.right };
@@ -83,7 +83,7 @@ impl Memory {
 
     /// Returns the changes since the last call.
     pub(super) fn changes(&mut self) -> Vec<u8> {
-        // A reported change is not overwritten any more.
+        // A reported change must not be overwritten.
         self.last = None;
         let reported = self.ring.len().saturating_sub(self.unreported_bytes);
         self.unreported_bytes = 0;
@@ -96,8 +96,7 @@ impl Memory {
         &self.last_changes
     }
 
-    /// Returns all elements from the last start tag on, without those that are yet to be reported as changes. Empty
-    /// without a tag.
+    /// Returns the elements from the last start tag on, without unreported changes. Empty without a tag.
     pub(super) fn since_start_tag(&self) -> Vec<u8> {
         let bytes = self.since_start.unwrap_or(0);
         let begin = self.ring.len().saturating_sub(bytes);
@@ -142,8 +141,8 @@ impl Memory {
         });
     }
 
-    /// Records a start position or an empty board when it appears, but not again while only one or two pieces have left
-    /// the start position.
+    /// Records a start position or an empty board when it appears, but not if at most two pieces had left the start
+    /// position since.
     fn record_start(&mut self, seen: &Dump) {
         if seen.iter().all(Option::is_none) {
             if self.left_start {

@@ -1,4 +1,4 @@
-//! A board on which games are played, with or without a connected host, and with faults on demand.
+//! A board with players, who play with or without a connected host, and with faults on demand.
 
 use std::collections::VecDeque;
 
@@ -8,9 +8,10 @@ use super::hand::{Deed, Script, Sitting, Truth};
 use super::{BoardSettings, EmulatedBoard, EmulatedClock};
 use crate::time::Timestamp;
 
-/// A board on which games are played one after another, and its line to the host.
+/// A board with players, who play one game after another, and its line to the host.
 ///
-/// The players do not depend on the host: they go on while the cable is out. Times passed in must not go backwards.
+/// The players do not depend on the host: they continue while the cable is unplugged. The times passed to the methods
+/// must not decrease.
 ///
 /// ```
 /// use core::time::Duration;
@@ -48,9 +49,10 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone)]
 pub struct Player {
     board: EmulatedBoard,
-    /// While the cable is out, a copy of the board without power, which takes over if the cable feeds the board.
+    /// While the cable is unplugged, a copy of the board without power. It replaces the board if the cable is the
+    /// board's power supply.
     unpowered_copy: Option<Box<EmulatedBoard>>,
-    /// The clock, while its cable is out.
+    /// The clock, while its cable is unplugged.
     unplugged_clock: Option<EmulatedClock>,
     sitting: Sitting,
     garbage: VecDeque<(Timestamp, Vec<u8>)>,
@@ -70,7 +72,7 @@ impl Player {
         }
     }
 
-    /// Adds a game, to be played after those before it.
+    /// Adds a game, to be played after all games added before.
     pub fn add(&mut self, now: Timestamp, script: Script) {
         self.advance(now);
         self.sitting.add(now, script);
@@ -82,7 +84,7 @@ impl Player {
         self.sitting.truth()
     }
 
-    /// Returns the actual contents of the board, whatever its sensors show, numbered with the connector on White's
+    /// Returns the actual contents of the board, regardless of its sensors, numbered with the connector on White's
     /// left.
     #[must_use]
     pub const fn standing(&self) -> &Dump {
@@ -101,7 +103,7 @@ impl Player {
         self.unpowered_copy.is_none()
     }
 
-    /// Takes in bytes that the host writes. They are lost while the cable is out.
+    /// Handles bytes that the host writes. They are lost while the cable is unplugged.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.advance(now);
         if self.is_plugged() {
@@ -109,7 +111,7 @@ impl Player {
         }
     }
 
-    /// Returns the next bytes that the host can have read by `now`, with the time at which they came.
+    /// Returns the next bytes that the host can have read by `now`, with their arrival time.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         self.advance(now);
@@ -119,7 +121,7 @@ impl Player {
         self.board.poll_transmit(now)
     }
 
-    /// Returns when the next action is due if the host writes nothing before.
+    /// Returns the time of the next action if the host writes nothing earlier.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         let garbage = self.garbage.front().map(|(at, _)| *at);
@@ -129,21 +131,21 @@ impl Player {
             .min()
     }
 
-    /// Advances to `now`: the players and the board go on.
+    /// Advances the players and the board to `now`.
     pub fn advance(&mut self, now: Timestamp) {
         while let Some((at, deed)) = self.sitting.poll_deed(now) {
             self.perform(at, deed);
         }
         self.board.advance(now);
         if !self.is_plugged() {
-            // Bytes that the board sends meanwhile are lost.
+            // Bytes that the board sends while the cable is unplugged are lost.
             for board in self.boards() {
                 while board.poll_transmit(now).is_some() {}
             }
         }
     }
 
-    /// Pulls out the cable. Bytes that have not been read are lost.
+    /// Unplugs the cable. Unread bytes are lost.
     pub fn unplug(&mut self, now: Timestamp) {
         self.advance(now);
         if self.is_plugged() {
@@ -155,9 +157,8 @@ impl Player {
         self.advance(now);
     }
 
-    /// Plugs the cable in again. If the board stayed `powered`, it goes on as before. If the cable feeds it, it powers
-    /// up in bus mode: its memory is as it was when the cable was pulled out, with a power-up tag and the pieces that
-    /// it finds.
+    /// Plugs the cable in again. If the board stayed `powered`, it continues as before. Otherwise it powers up in bus
+    /// mode: its memory ends when the cable was unplugged, followed by a power-up tag and the pieces found.
     pub fn plug(&mut self, now: Timestamp, powered: bool) {
         self.advance(now);
         let Some(mut unpowered_copy) = self.unpowered_copy.take().filter(|_| !powered) else {
@@ -168,7 +169,7 @@ impl Player {
         self.board = *unpowered_copy;
     }
 
-    /// Puts bytes on the line that the board did not send.
+    /// Puts garbage bytes on the line.
     pub fn garble(&mut self, now: Timestamp, bytes: &[u8]) {
         self.advance(now);
         if self.is_plugged() {
@@ -176,7 +177,7 @@ impl Player {
         }
     }
 
-    /// Makes the board hang, as with [`EmulatedBoard::silence`], or ends that.
+    /// Makes the board hang, as with [`EmulatedBoard::silence`], or lets it continue.
     pub fn silence(&mut self, now: Timestamp, silent: bool) {
         self.advance(now);
         let until = if silent { FOREVER } else { now };
@@ -185,7 +186,7 @@ impl Player {
         }
     }
 
-    /// Makes the sensor of a square, numbered with the connector on White's left, see nothing, or repairs it.
+    /// Makes the sensor of a square, numbered with the connector on White's left, always read empty, or repairs it.
     pub fn kill(&mut self, now: Timestamp, field: Field, dead: bool) {
         self.advance(now);
         let field = self.sitting.setting().field(field);
@@ -198,7 +199,7 @@ impl Player {
         }
     }
 
-    /// Pulls the clock's cable out of the board. The players go on pressing the clock.
+    /// Unplugs the clock from the board. The players continue to press it.
     pub fn unplug_clock(&mut self, now: Timestamp) {
         self.advance(now);
         if let Some(clock) = self.board.plug_clock(now, None) {
@@ -231,7 +232,7 @@ impl Player {
         }
     }
 
-    /// Returns the board and, while the cable is out, its copy without power.
+    /// Returns the board and, while the cable is unplugged, its copy without power.
     fn boards(&mut self) -> impl Iterator<Item = &mut EmulatedBoard> {
         core::iter::once(&mut self.board).chain(self.unpowered_copy.as_deref_mut())
     }

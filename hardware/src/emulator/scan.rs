@@ -6,25 +6,25 @@ use kiebitz_protocol::{Contents, Dump, Field};
 
 use crate::time::Timestamp;
 
-/// The actual contents of the squares, and those that the scan has seen.
+/// The actual contents of the squares, and the contents read by the scan.
 #[derive(Debug, Clone)]
 pub(super) struct Scan {
     actual: Dump,
-    /// Contents that broken sensors show, whatever is on their squares.
+    /// Contents that broken sensors always read.
     overrides: [Option<Contents>; Field::COUNT],
     seen: Dump,
-    /// One bit for each square on which the next sample will show a change.
+    /// One bit for each square whose next sample will detect a change.
     pending_changes: u64,
-    /// When the first square was first sampled.
+    /// Time of the first sample.
     began: Timestamp,
     period: Duration,
     samples: u64,
 }
 
 impl Scan {
-    /// Creates a scan that begins at `began` and has seen only empty squares.
+    /// Creates a scan that begins at `began`, with all squares read as empty.
     pub(super) fn new(began: Timestamp, period: Duration) -> Self {
-        // A scan with a period of zero would sample a square again and again at the same time.
+        // With a period of zero, time would never advance between samples.
         let period = period.max(Duration::from_millis(1));
         Self {
             actual: [None; Field::COUNT],
@@ -43,7 +43,7 @@ impl Scan {
         self.compare(field);
     }
 
-    /// Breaks a sensor, so that it always shows the same, or repairs it with `None`.
+    /// Breaks a sensor, so that it always reads the same contents, or repairs it with `None`.
     pub(super) fn override_sensor(&mut self, field: Field, shows: Option<Contents>) {
         self.overrides[field.index()] = shows;
         self.compare(field);
@@ -57,7 +57,7 @@ impl Scan {
         &self.seen
     }
 
-    /// Restarts the scan and sees all squares at once, as a board does at power-up.
+    /// Restarts the scan and reads all squares at once, as a board does at power-up.
     pub(super) fn begin(&mut self, began: Timestamp) {
         for field in Field::all() {
             self.seen[field.index()] = self.shown(field);
@@ -79,12 +79,12 @@ impl Scan {
         }
     }
 
-    /// Returns when the scan will next see a change. `None` if it has seen all contents.
+    /// Returns when the scan will next detect a change, or `None` if there is no undetected change.
     pub(super) fn next_at(&self) -> Option<Timestamp> {
         self.next_change().map(|(sample, _)| self.time_of(sample))
     }
 
-    /// Takes samples up to `now` until one shows a change.
+    /// Takes samples up to `now` until one detects a change.
     pub(super) fn advance(&mut self, now: Timestamp) -> Option<(Timestamp, Field)> {
         if let Some((sample, field)) = self.next_change() {
             let at = self.time_of(sample);
@@ -99,7 +99,7 @@ impl Scan {
         None
     }
 
-    /// Returns the next sample that will show a change.
+    /// Returns the number and the square of the next sample that will detect a change.
     fn next_change(&self) -> Option<(u64, Field)> {
         if self.pending_changes == 0 {
             return None;
@@ -131,8 +131,8 @@ impl Scan {
         let micros = u64::try_from(self.period.as_micros()).unwrap_or(u64::MAX);
         let since = u64::try_from(now.saturating_duration_since(self.began).as_micros()).unwrap_or(u64::MAX);
         let (scans, rest) = (since / micros, since % micros);
-        // The last sample of this scan that is not later than `rest`. Each sample is at its share of the period,
-        // rounded down to microseconds.
+        // The last sample of this scan that is not later than `rest`. The samples are spread evenly over the period, at
+        // times rounded down to microseconds.
         let field = ((rest + 1) * FIELDS - 1) / micros;
         scans * FIELDS + field.min(FIELDS - 1) + 1
     }

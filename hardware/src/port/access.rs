@@ -17,8 +17,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Returns the process with the lowest id that has the device open, or `None` if this process sees none. It sees
-    /// processes of the same user; as root, all processes.
+    /// Returns the process with the lowest id that has the device open, or `None` if there is no visible one. Processes
+    /// of the same user are visible; for root, all processes.
     pub(super) fn holding(device: &Path) -> Option<Self> {
         let mut processes: Vec<u32> = fs::read_dir("/proc")
             .ok()?
@@ -90,7 +90,7 @@ impl Remedy {
     /// Returns the remedy for user `me`. `users` and `groups` are the contents of `/etc/passwd` and `/etc/group`.
     fn for_owners(owners: Owners, me: u32, users: &str, groups: &str) -> Self {
         let group = name_of(owners.group, groups);
-        // Never suggests the group root, which would give far too many rights.
+        // Never suggest joining group root, which would give far too many rights.
         match group.filter(|_| owners.group != 0 && owners.mode & READ_AND_WRITE == READ_AND_WRITE) {
             Some(group) => Self::Join {
                 group,

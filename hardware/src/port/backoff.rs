@@ -4,8 +4,8 @@ use crate::time::Timestamp;
 
 /// Exponential backoff for opening a port: immediately, then after 1 s, doubling up to 30 s.
 ///
-/// If the port was open for a minute before it failed, the backoff restarts at 1 s. When the device is plugged in
-/// again, create a new value, so that the port is opened immediately.
+/// The backoff restarts at 1 s if the port was open for a minute before it failed. When the device is plugged in again,
+/// create a new backoff, so that the port is opened immediately.
 ///
 /// ```
 /// use core::time::Duration;
@@ -49,8 +49,8 @@ impl Backoff {
         }
     }
 
-    /// Returns the number of consecutive failures. A failure is a failed attempt to open the port, or a close less than
-    /// a minute after the opening.
+    /// Returns the number of consecutive failures: failed attempts to open the port, and closes less than a minute
+    /// after the opening.
     #[must_use]
     pub fn failures(&self) -> u32 {
         self.failures
@@ -80,9 +80,9 @@ impl Backoff {
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// Maximum wait between two attempts.
 const MAX_WAIT: Duration = Duration::from_secs(30);
-/// Number of doublings after which the wait has its maximum.
+/// Number of doublings after which the wait exceeds [`MAX_WAIT`].
 const MAX_DOUBLINGS: u32 = 5;
-/// Time open after which a port counts as working.
+/// Time that a port must be open to count as working.
 const WORKING_AFTER: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

@@ -18,12 +18,12 @@ pub enum PortError {
     Busy {
         /// The port.
         device: PathBuf,
-        /// The other program, or `None` if this process is not allowed to see it.
+        /// The other program, or `None` if it is not visible to this process.
         holder: Option<Process>,
     },
     /// The user is not allowed to use the port.
     ///
-    /// Access to a newly plugged in device may be denied until udev has set its permissions, so report this error only
+    /// Access to a newly plugged-in device may be denied until udev has set its permissions, so report this error only
     /// if the next attempt fails too.
     #[error("cannot open {device}: permission denied; {remedy}")]
     Denied {

@@ -21,8 +21,8 @@ use super::{Candidate, PortError, PortKind, PortSettings, UsbDevice, UsbId};
 /// }
 /// assert_eq!(listing.missing.len(), 1);
 /// ```
-// Does not use serialport's available_ports, which cannot read another folder for tests, panics if /sys/class/tty does
-// not exist, reads all attributes of every device each time, and does not notice that a device was replugged.
+// serialport's `available_ports` is not used, because it cannot read another folder for tests, panics if /sys/class/tty
+// does not exist, reads all attributes of every device each time, and does not detect that a device was replugged.
 #[derive(Debug)]
 pub struct PortList {
     settings: PortSettings,
@@ -40,19 +40,19 @@ pub struct Listing {
     pub candidates: Vec<Candidate>,
     /// Configured paths without a device.
     pub missing: Vec<PathBuf>,
-    /// Error of the search, if it failed. The configured paths are listed nevertheless.
+    /// Error of the search, if it failed. The configured paths are listed in any case.
     pub trouble: Option<PortError>,
 }
 
 impl PortList {
-    /// Returns a list of the ports of this system.
+    /// Returns a port list for this system.
     #[must_use]
     pub fn new(settings: PortSettings) -> Self {
         Self::beneath(Path::new("/"), settings)
     }
 
-    /// Returns a list of the ports of a system whose `/sys` and `/dev` are in `root`. Configured paths with a slash are
-    /// not relative to `root`.
+    /// Returns a port list for a system whose `/sys` and `/dev` are in `root`. Configured paths with a slash are not
+    /// relative to `root`.
     #[must_use]
     pub fn beneath(root: &Path, settings: PortSettings) -> Self {
         Self {
@@ -140,7 +140,7 @@ impl PortList {
         Ok(found)
     }
 
-    /// Returns the kind of a port found by searching, or `None` if it should be used only if configured.
+    /// Returns the kind of a port found by searching, or `None` if the port is used only if configured.
     fn searched_kind(&self, name: &str, usb: Option<&UsbDevice>) -> Option<PortKind> {
         if name.starts_with(RFCOMM) {
             return Some(PortKind::Bluetooth);
@@ -151,7 +151,7 @@ impl PortList {
             .or_else(|| configured.then_some(PortKind::Converter))
     }
 
-    /// Returns the port at a configured path, from `found` if it is there, or `None` if the path does not exist.
+    /// Returns the port at a configured path, or `None` if the path does not exist. Uses the entry in `found`, if any.
     fn configured(&self, path: &Path, found: &BTreeMap<PathBuf, Candidate>) -> Option<Candidate> {
         let device = self.resolve(path)?;
         if let Some(candidate) = found.get(&device) {
@@ -189,7 +189,8 @@ impl PortList {
     /// Returns the USB device that a terminal device belongs to.
     fn usb_device_of(&self, name: &str) -> Option<UsbDevice> {
         let device = self.classes.join(name).join("device").canonicalize().ok()?;
-        // The parent of a ttyACM is an interface of the USB device, the parent of a ttyUSB a port of such an interface.
+        // The parent of a ttyACM is an interface of the USB device; the parent of a ttyUSB is a port of such an
+        // interface.
         let usb = device
             .ancestors()
             .take(4)

@@ -16,9 +16,8 @@ use crate::facts::BAUD;
 ///
 /// Read and write with [`AsyncRead`] and [`AsyncWrite`]. The text of an error is a reason for users, such as
 /// "unplugged", to be recorded when the port is closed. The end of the input is also an error, because a serial line
-/// has no end. Flushing does nothing: written bytes are already being sent, and the system call would block the whole
-/// thread. Dropping the port discards bytes that are not sent yet. Some drivers omit a byte whose stop bit was damaged
-/// on the wire.
+/// has no end. Flushing does nothing: written bytes are already being sent, and the system call would block the thread.
+/// Dropping the port discards unsent bytes. Some drivers omit a byte whose stop bit was damaged on the wire.
 ///
 /// ```no_run
 /// use kiebitz_hardware::port::SerialPort;
@@ -36,20 +35,19 @@ use crate::facts::BAUD;
 ///
 /// # Exclusive use
 ///
-/// The port is locked with `flock`, which other board readers respect and which also applies to root. TIOCEXCL keeps
-/// out programs that do not use locks, except those of root. A program that opened the port earlier without a lock is
-/// not detected. If root is refused because of the lock, the attempt clears the other program's TIOCEXCL, but not its
-/// lock.
+/// The port is locked with `flock`, which other board readers respect and which also applies to root. TIOCEXCL excludes
+/// programs that do not use locks, except those of root. A program that opened the port earlier without a lock is not
+/// detected. If the lock refuses an attempt by root, the attempt clears the other program's TIOCEXCL, but not its lock.
 ///
-/// A pseudo-terminal is locked without TIOCEXCL, because TIOCEXCL would stay set if this program is killed, and would
-/// keep out its successor. The lock on a pseudo-terminal is a shared lock, which is sufficient against programs that
-/// take an exclusive lock, such as this one.
+/// A pseudo-terminal is locked without TIOCEXCL, which would stay set if this program is killed and would then exclude
+/// its next run. The lock on a pseudo-terminal is a shared lock, which is sufficient against programs that take an
+/// exclusive lock, such as this one.
 ///
 /// # Modem lines
 ///
-/// Linux raises DTR and RTS when a port is opened, and drops them when it is closed, unless `stty -hupcl` is set. In
-/// the description of the boards' protocol these lines have no meaning. Some microcontroller boards with the same
-/// converters restart when the lines rise; put such a device on the list of ignored devices.
+/// Linux raises DTR and RTS when a port is opened, and drops them when it is closed, unless `stty -hupcl` is set. The
+/// boards do not use these lines, according to the description of the protocol. Some microcontroller boards with the
+/// same converters restart when the lines rise; add such a device to the ignored devices.
 #[derive(Debug)]
 pub struct SerialPort {
     line: SerialStream,
@@ -149,7 +147,7 @@ impl AsyncWrite for SerialPort {
 
 impl Drop for SerialPort {
     fn drop(&mut self) {
-        // If a converter has stopped taking bytes, closing would block for half a minute. An error here only means that
+        // If a converter no longer accepts bytes, closing would block for half a minute. An error here only means that
         // the device is gone.
         let _ = serialport::SerialPort::clear(&self.line, ClearBuffer::Output);
     }
@@ -187,8 +185,8 @@ fn open_line(path: &str, kind: DeviceKind) -> serialport::Result<SerialStream> {
 
 /// Returns the port error for a failure to open a device.
 ///
-/// serialport reports a port in use, but most other errors as unknown. For those the function opens the device again to
-/// get the error of the operating system.
+/// serialport identifies a port in use, but reports most other errors as unknown. For these, the function opens the
+/// device again to get the error of the operating system.
 fn explain_open_error(device: &Path, error: &serialport::Error) -> PortError {
     if error.kind() == ErrorKind::NoDevice {
         return PortError::new(device, Errno::BUSY);

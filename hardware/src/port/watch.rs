@@ -1,4 +1,4 @@
-//! Detection of ports that are plugged in and unplugged.
+//! Detects that ports are plugged in or unplugged.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::Candidate;
 
-/// Interval at which to list the ports, and so the maximum delay until a change is noticed.
+/// Interval at which to list the ports. Determines the maximum delay until a change is noticed.
 ///
 /// For the cost of a listing see [`PortList::list`](super::PortList::list).
 pub const SCAN_INTERVAL: Duration = Duration::from_secs(1);
@@ -28,8 +28,8 @@ pub const SCAN_INTERVAL: Duration = Duration::from_secs(1);
 /// }
 /// ```
 ///
-/// An open port that is unplugged is noticed immediately, because reading fails. A watch is needed for ports that are
-/// not open, and for new ports.
+/// Unplugging an open port is noticed immediately, because reading fails. The watch is needed for closed and for new
+/// ports.
 #[derive(Clone, Debug, Default)]
 pub struct PortWatch {
     present: BTreeMap<PathBuf, Candidate>,
@@ -40,7 +40,7 @@ pub struct PortWatch {
 pub enum PortChange {
     /// The port was not in the previous listing.
     Added(Candidate),
-    /// The port is no longer listed. A device that is replugged between two listings gives both changes, this one
+    /// The port is no longer listed. A device that is replugged between two listings gives both changes, `Removed`
     /// first.
     Removed(Candidate),
 }

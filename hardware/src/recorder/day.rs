@@ -11,8 +11,8 @@ pub(super) struct Day {
 }
 
 impl Day {
-    /// Returns the local day of `now`. `last` caches the day, because the calendar calculation is too slow for every
-    /// chunk.
+    /// Returns the local day of `now`. `last` caches the day, because the calendar calculation is too slow to repeat
+    /// for every chunk.
     pub(super) fn of<'a>(now: Timestamp, zone: &TimeZone, last: &'a mut Option<Self>) -> &'a Self {
         let known = last.take().filter(|day| day.contains(now));
         last.insert(known.unwrap_or_else(|| Self::containing(now, zone)))

@@ -24,10 +24,10 @@ impl Folder {
     }
 
     /// Opens the capture of a port and day, new or continued. A file with `max_size` bytes or more is not continued.
-    /// Errors come with their path.
+    /// Errors are returned with their path.
     ///
-    /// The folder is not synced for a new file: a file system on which syncing a file does not also store its name
-    /// would not be reliable anyway.
+    /// The folder is not synced after a file is created, because syncing the file also stores its name on all reliable
+    /// file systems.
     pub(super) fn open(
         &self,
         day: &str,
@@ -35,7 +35,7 @@ impl Folder {
         max_size: u64,
     ) -> Result<DayFile<File>, (PathBuf, io::Error)> {
         fs::create_dir_all(&self.path).map_err(|error| (self.path.clone(), error))?;
-        // Earlier files may have been removed because of the budget. Later files have higher numbers.
+        // Continue after the highest number, because files with lower numbers may have been removed to keep the budget.
         let last = self.numbers(day, port).last().copied().unwrap_or(1);
         for number in last..=MAX_FILES {
             let path = self.path.join(file_name(day, port, number));
@@ -97,7 +97,7 @@ impl Folder {
     /// Removes the oldest captures, except the `written` files, until the total size is at most `budget` bytes. Returns
     /// the total size.
     ///
-    /// Files that cannot be removed are kept and counted; the next call tries again.
+    /// Files that cannot be removed are included in the size; the next call tries again.
     pub(super) fn keep_to_budget(&self, budget: u64, written: &HashSet<&Path>) -> u64 {
         let mut captures: Vec<_> = self
             .files()
@@ -120,8 +120,8 @@ impl Folder {
     }
 }
 
-/// Opens a capture, new or continued. Returns `None` if the file is damaged, is not a capture, is in use, or has at
-/// least `max_size` bytes.
+/// Opens a capture, new or continued. Returns `None` if the file is damaged, is not a capture, is in use, or has
+/// `max_size` bytes or more.
 fn open(day: &str, path: &Path, max_size: u64) -> io::Result<Option<DayFile<File>>> {
     let file = OpenOptions::new()
         .read(true)
@@ -138,7 +138,7 @@ fn open(day: &str, path: &Path, max_size: u64) -> io::Result<Option<DayFile<File
     DayFile::begin(day, path.to_owned(), file, length).map(Some)
 }
 
-/// Locks the file, and returns whether the lock is already taken by another program or by another port of this program.
+/// Tries to lock the file. Returns whether another program or another port of this program holds the lock.
 fn is_locked(file: &File) -> bool {
     // Some file systems do not support locks. This only matters if two programs use the same folder.
     matches!(file.try_lock(), Err(TryLockError::WouldBlock))
@@ -185,8 +185,8 @@ fn file_name(day: &str, port: &str, number: u32) -> String {
     }
 }
 
-/// Returns the key for ordering captures by age: day and number. Within a day, the first files of all ports count as
-/// the oldest.
+/// Returns the key for ordering captures by age: day and number. Within a day, files with lower numbers count as older,
+/// regardless of the port.
 fn sort_key(name: &str) -> (String, u32) {
     let (day, rest) = name.split_at_checked(DATE_LENGTH).unwrap_or((name, ""));
     let stem = rest.strip_suffix(EXTENSION).unwrap_or(rest);
@@ -212,7 +212,8 @@ fn is_capture(name: &str) -> bool {
 const MAX_FILES: u32 = 9999;
 /// Length of a date such as `2026-11-21`.
 const DATE_LENGTH: usize = 10;
-/// Character before the number in the names of all but the first capture of a day. Does not occur in a port's name.
+/// Character before the number in the names of all but the first capture of a day. [`file_name`] replaces it in the
+/// names of ports.
 const NUMBER_SEPARATOR: char = '+';
 const EXTENSION: &str = ".pcapng";
 

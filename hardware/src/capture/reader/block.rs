@@ -93,7 +93,7 @@ pub(super) fn content(packet: &EnhancedPacketBlock<'_>, byte_order: ByteOrder) -
     })
 }
 
-/// Returns the content that the comment of an empty packet stands for, or `None` for other comments.
+/// Returns the content that the comment of an empty packet represents, or `None` for other comments.
 fn marker(comment: &[u8]) -> Option<Content> {
     let comment = String::from_utf8_lossy(comment);
     if comment == COMMENT_OPEN {
@@ -143,5 +143,5 @@ fn options<'a>(list: &'a [PcapNGOption<'_>], code: u16) -> impl Iterator<Item = 
         .filter_map(|option| option.as_bytes().ok())
 }
 
-/// Flag in a time resolution for a power of two instead of ten.
+/// Flag in a time resolution that selects a power of two instead of ten.
 pub(super) const BINARY: u8 = 0x80;

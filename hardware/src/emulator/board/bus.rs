@@ -17,7 +17,7 @@ impl EmulatedBoard {
         self.settings.serial.and_then(|serial| serial.bus_address())
     }
 
-    /// Obeys a bus command. In single mode the command, whatever its address, only switches to bus mode.
+    /// Executes a bus command. In single-board mode a command to any address only switches to bus mode.
     pub(super) fn execute_bus(&mut self, now: Timestamp, command: BusCommand) {
         if self.mode != Mode::Bus {
             self.mode = Mode::Bus;
@@ -65,7 +65,7 @@ impl EmulatedBoard {
                 self.ignores_ping = true;
                 self.answer_bus(now, own, BusData::Ping);
             }
-            // A board with the broadcast address answers like all boards.
+            // A ping to a board with the broadcast address is a broadcast ping.
             BusCommandKind::Ping if own == BusAddress::ALL => self.schedule_ping_answer(now),
             BusCommandKind::Ping => self.answer_bus(now, own, BusData::Ping),
             BusCommandKind::Version => {
@@ -77,7 +77,7 @@ impl EmulatedBoard {
         }
     }
 
-    /// Answers a broadcast ping, at the random moment drawn before.
+    /// Answers a broadcast ping at the time chosen by `schedule_ping_answer`.
     pub(super) fn answer_ping_to_all(&mut self, now: Timestamp) {
         self.ping_at = None;
         if let Some(own) = self.bus_address().filter(|_| self.mode == Mode::Bus) {

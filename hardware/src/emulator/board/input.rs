@@ -1,4 +1,4 @@
-//! The way of the host's bytes into the board.
+//! Input of the board: receives the host's bytes and decodes commands.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -10,8 +10,8 @@ use crate::time::Timestamp;
 
 /// The line from the host, the input buffer, and the decoders of commands.
 ///
-/// Bytes arrive one by one at the speed of the line. The board takes in each byte as it comes, unless it is busy: from
-/// the end of a command until the answer has passed the line. Meanwhile bytes wait in the buffer; bytes that arrive
+/// Bytes arrive one by one at the speed of the line. The board reads each byte as it arrives, unless it is busy: from
+/// the end of a command until the answer has been transmitted. Meanwhile bytes wait in the buffer; bytes that arrive
 /// while it is full are lost.
 #[derive(Debug, Clone)]
 pub(super) struct Input {
@@ -44,7 +44,7 @@ impl Input {
         }
     }
 
-    /// Puts bytes of the host on the line, behind those still in transit.
+    /// Puts bytes of the host on the line, after the bytes still in transit.
     pub(super) fn write(&mut self, now: Timestamp, bytes: &[u8]) {
         self.line_free_at = self.line_free_at.max(now);
         for byte in bytes {
@@ -72,7 +72,8 @@ impl Input {
         }
     }
 
-    /// Takes in bytes until a command is complete. `None` if the board is busy or no complete command waits.
+    /// Reads bytes until a command is complete. Returns `None` if the board is busy or the buffer has no complete
+    /// command.
     pub(super) fn take(&mut self, now: Timestamp) -> Option<Received> {
         while now >= self.busy_until {
             let byte = self.waiting.pop_front()?;
@@ -83,12 +84,12 @@ impl Input {
         None
     }
 
-    /// Marks the board as busy: it takes in the next command only then.
+    /// Marks the board as busy, so that it reads no further bytes before `until`.
     pub(super) fn busy_until(&mut self, until: Timestamp) {
         self.busy_until = self.busy_until.max(until);
     }
 
-    /// Drops all bytes that wait, after a power loss or when the board hangs.
+    /// Drops all waiting bytes, after a power loss or when the board hangs.
     pub(super) fn forget(&mut self, now: Timestamp) {
         self.waiting.clear();
         self.single.reset();
@@ -96,7 +97,8 @@ impl Input {
         self.busy_until = now;
     }
 
-    /// Decodes a byte. A byte above 0x7f begins a bus command; a lower one belongs to it, or is a single-board command.
+    /// Decodes a byte. A byte above 0x7f begins a bus command. A lower byte belongs to a pending bus command, or to a
+    /// single-board command.
     fn read(&mut self, byte: u8) -> Option<Received> {
         let mut found = None;
         if byte >= 0x80 || self.bus.pending() > 0 {

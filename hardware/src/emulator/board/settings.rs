@@ -7,15 +7,15 @@ use crate::facts::{BYTE_TIME, CLOCK_POLL, CONVERTER_PERIOD, MEMORY_WRITE_TIME, U
 /// Settings of an emulated board.
 #[derive(Debug, Clone)]
 pub struct BoardSettings {
-    /// Five characters. If they are a number up to 16,383, it is the board's address on a bus. `None` if the board has
-    /// no serial number; then it cannot be addressed on a bus.
+    /// Serial number. If it is a number up to 16,383, it is also the board's address on a bus. `None` if the board has
+    /// no serial number and therefore no address.
     pub serial: Option<SerialNumber>,
-    /// Ten characters. `None` if the board has no long serial number.
+    /// Long serial number. `None` if the board has none.
     pub long_serial: Option<LongSerialNumber>,
     /// Major and minor number, each up to 127.
     pub version: (u8, u8),
-    /// Reported state of the battery. `None` if the board has no battery and does not answer. Only Bluetooth boards
-    /// have one.
+    /// Reported state of the battery. `None` if the board has no battery and does not answer the query. Only Bluetooth
+    /// boards have a battery.
     pub battery: Option<BatteryStatus>,
     /// Duration of a scan of all 64 squares. Real boards need 200 to 250 ms.
     pub scan_period: Duration,
@@ -32,10 +32,10 @@ pub struct BoardSettings {
     pub latency: Duration,
     /// Time from a command to the start of the answer. Real boards need some milliseconds.
     pub response: Duration,
-    /// Time that the board needs to write a change to its memory, up to 20 ms in real boards. A command that comes
-    /// meanwhile is answered afterwards.
+    /// Time that the board needs to write a change to its memory, up to 20 ms in real boards. A command that arrives in
+    /// this time is answered afterwards.
     pub write_time: Duration,
-    /// Seed of the random delays before answers to broadcast pings.
+    /// Seed for the random delays before answers to broadcast pings.
     pub seed: u64,
 }
 

@@ -34,7 +34,7 @@ impl Chance {
         (self.bits() % end.max(1) as u64) as usize
     }
 
-    /// Returns true with a probability of `percent` in 100.
+    /// Returns `true` with a probability of `percent` percent.
     pub fn percent(&mut self, percent: u32) -> bool {
         self.bits() % 100 < u64::from(percent)
     }
@@ -45,7 +45,7 @@ impl Chance {
         from[self.below(N)]
     }
 
-    /// Returns a random element, or `None` if there are none.
+    /// Returns a random element, or `None` if the slice is empty.
     pub fn pick_from<T: Copy>(&mut self, from: &[T]) -> Option<T> {
         let index = self.below(from.len());
         from.get(index).copied()
@@ -59,7 +59,7 @@ impl Chance {
     }
 }
 
-/// A range of durations, with both ends included.
+/// An inclusive range of durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     least: Duration,
@@ -73,7 +73,7 @@ impl Span {
         self.least
     }
 
-    /// Scales both ends to this percentage, but not below `least`.
+    /// Scales both ends to `percent` percent, but not below `least`.
     #[must_use]
     pub fn percent(self, percent: u32, least: Duration) -> Self {
         let part = |time: Duration| (time.saturating_mul(percent) / 100).max(least);

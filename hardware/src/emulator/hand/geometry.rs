@@ -2,13 +2,13 @@
 
 use kiebitz_protocol::Field;
 
-/// Returns the index of a square when counting from a1 along the ranks to h8.
+/// Returns the index of a square, counted from a1 rank by rank to h8.
 pub(super) const fn from_a1(field: Field) -> u8 {
     field.number() ^ 56
 }
 
-/// Returns the squares strictly between two on a rank, file or diagonal, nearest to `from` first. Empty if the two do
-/// not share one.
+/// Returns the squares strictly between two squares on a rank, file or diagonal, nearest to `from` first. Empty if the
+/// squares are on no common rank, file or diagonal.
 pub(super) fn between(from: Field, to: Field) -> Vec<Field> {
     let (ahead, down) = distance(from, to);
     if ahead != 0 && down != 0 && ahead.abs() != down.abs() {
@@ -20,7 +20,7 @@ pub(super) fn between(from: Field, to: Field) -> Vec<Field> {
         .collect()
 }
 
-/// Returns the up to eight squares around a square, from a1 on.
+/// Returns the neighbours of a square, at most eight, in the order of [`from_a1`].
 pub(super) fn around(field: Field) -> Vec<Field> {
     let mut fields: Vec<Field> = Field::all().filter(|other| touch(field, *other)).collect();
     fields.sort_by_key(|field| from_a1(*field));

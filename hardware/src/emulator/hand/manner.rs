@@ -1,15 +1,15 @@
-//! How players move their pieces by hand.
+//! Ways in which players move their pieces by hand.
 
 use super::chance::{Chance, Span, ms};
 
-/// How one ply is made.
+/// The way in which a ply is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Manner {
-    /// How a piece gets from square to square.
+    /// How a piece is moved from square to square.
     pub path: Path,
     /// How a captured piece leaves the board.
     pub taking: Taking,
-    /// When a pawn captured en passant is taken off.
+    /// When a pawn captured en passant is removed.
     pub en_passant: EnPassant,
     /// Which piece goes first in castling.
     pub castling: Castling,
@@ -17,7 +17,7 @@ pub struct Manner {
     pub promoting: Promoting,
     /// Whether the clock is pressed.
     pub press: Press,
-    /// Whether the piece is set down off the centre of its square, which reads nothing until the piece is nudged.
+    /// Whether the piece is set down off the centre of its square. The square reads empty until the piece is nudged.
     pub off_centre: bool,
     /// Whether the player first lifts another of their pieces and puts it back on its square.
     pub adjusts: bool,
@@ -27,35 +27,35 @@ pub struct Manner {
     pub pace: Pace,
 }
 
-/// How a piece gets from square to square.
+/// How a piece is moved from square to square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Path {
-    /// Through the air.
+    /// Lifted and carried through the air.
     Carried,
-    /// Through the air, but so low that a square on the way detects it.
+    /// Carried so low that a square on the way detects it.
     Hovering,
-    /// Slid over the squares between.
+    /// Slid over the squares on the way.
     Drawn,
-    /// Slid over the squares between, with a rest on one of them.
+    /// Slid over the squares on the way, with a rest on one of them.
     DrawnWithRest,
 }
 
 /// How a captured piece leaves the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taking {
-    /// Taken off before the capturing piece is touched.
+    /// Removed before the capturing piece is touched.
     VictimFirst,
-    /// Taken off while the capturing piece is in the hand.
+    /// Removed while the capturing piece is in the hand.
     MoverFirst,
-    /// Pushed to a neighbouring square, then taken off.
+    /// Pushed to a neighbouring square, then removed.
     PushedAside,
-    /// Exchanged so quickly that the square is never seen empty.
+    /// Exchanged so quickly that the square never reads empty.
     InOneGo,
-    /// Laid down on a neighbouring square and put away later, perhaps after the reply.
+    /// Put on a neighbouring square and removed later, possibly after the reply.
     LaidBeside,
 }
 
-/// When a pawn captured en passant is taken off.
+/// When a pawn captured en passant is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnPassant {
     /// Before the capturing pawn is touched.
@@ -82,9 +82,9 @@ pub enum Castling {
 pub enum Promoting {
     /// The pawn goes to the last rank and is exchanged there.
     PawnFirst,
-    /// The new piece is put on the last rank, then the pawn is taken off.
+    /// The new piece is put on the last rank, then the pawn is removed.
     PieceFirst,
-    /// The pawn is taken off, then the new piece is put on the last rank.
+    /// The pawn is removed, then the new piece is put on the last rank.
     InTheHand,
 }
 
@@ -93,14 +93,14 @@ pub enum Promoting {
 pub enum Press {
     /// The mover presses the clock.
     Pressed,
-    /// The mover does not press, and the lever stays.
+    /// The mover does not press, and the lever does not move.
     Forgotten,
 }
 
 /// Durations of the parts of a ply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
-    /// Thinking time before the hand reaches out.
+    /// Thinking time before the hand moves.
     pub think: Span,
     /// Time that a piece is in the air.
     pub flight: Span,
@@ -112,24 +112,25 @@ pub struct Pace {
     pub pause: Span,
     /// Time from the move to the press.
     pub press: Span,
-    /// Time from a move until an opponent who does not wait reaches out.
+    /// Time from a move to the reply of an opponent who does not wait for the press.
     pub reaction: Span,
-    /// Time until a piece set down off-centre is nudged, or a captured one laid beside is put away.
+    /// Time until a piece set down off-centre is nudged, or a captured piece on a neighbouring square is removed.
     pub tidying: Span,
 }
 
-/// Kinds of players.
+/// Kind of player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Temperament {
-    /// Does one thing after the other, and always presses.
+    /// Performs one action after the other, and always presses.
     Calm,
-    /// Draws pieces over the squares.
+    /// Slides pieces over the squares.
     Drawing,
     /// Moves quickly, and sometimes forgets the clock.
     Blitz,
     /// Adjusts, hovers, pushes captured pieces aside, and forgets the clock.
     Clumsy,
-    /// In a time scramble: sets pieces down off-centre, lays captured ones beside, and answers before the press.
+    /// Is short of time: sets pieces down off-centre, puts captured pieces on neighbouring squares, and answers before
+    /// the press.
     Hurried,
 }
 
@@ -158,7 +159,7 @@ impl Pace {
         tidying: ms(300, 1500),
     };
 
-    /// Pace of players whose flags are about to fall.
+    /// Pace of players in time trouble.
     pub const HURRIED: Self = Self {
         think: ms(40, 1700),
         flight: ms(120, 320),
@@ -172,7 +173,7 @@ impl Pace {
 }
 
 impl Manner {
-    /// Carried calmly, in the usual order, with a press.
+    /// Carries the piece calmly, in the usual order, and presses.
     pub const PLAIN: Self = Self {
         path: Path::Carried,
         taking: Taking::VictimFirst,
@@ -188,7 +189,7 @@ impl Manner {
 }
 
 impl Temperament {
-    /// All temperaments.
+    /// All kinds of players.
     pub const ALL: [Self; 5] = [
         Self::Calm,
         Self::Drawing,
@@ -197,10 +198,10 @@ impl Temperament {
         Self::Hurried,
     ];
 
-    /// All temperaments except [`Hurried`](Self::Hurried).
+    /// All kinds of players except [`Hurried`](Self::Hurried).
     pub const UNHURRIED: [Self; 4] = [Self::Calm, Self::Drawing, Self::Blitz, Self::Clumsy];
 
-    /// Picks at random the manner of the next move of a player with this temperament.
+    /// Returns a random manner for the next move of a player with this temperament.
     pub fn manner(self, chance: &mut Chance) -> Manner {
         let plain = Manner {
             en_passant: chance.pick([EnPassant::PawnFirst, EnPassant::PawnBetween, EnPassant::PawnLast]),
@@ -258,7 +259,7 @@ impl Temperament {
     }
 }
 
-/// Picks at random whether the clock is pressed. `forgotten` is the probability in percent that it is not.
+/// Returns at random whether the clock is pressed. `forgotten` is the probability in percent that it is not.
 fn press(chance: &mut Chance, forgotten: u32) -> Press {
     if chance.percent(forgotten) {
         Press::Forgotten

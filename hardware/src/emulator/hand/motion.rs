@@ -1,4 +1,4 @@
-//! The motions of a hand that make a ply.
+//! The motions with which a hand makes a ply.
 
 use kiebitz_protocol::{Contents, Field, Piece};
 
@@ -62,7 +62,7 @@ impl Hand {
         self.arrive(to, piece, captures, manner);
     }
 
-    /// Shows the piece for a moment on an empty square on its way, or next to it.
+    /// Puts the piece for a moment on an empty square on its way, or next to it.
     fn hover(&mut self, from: Field, to: Field, piece: Contents, manner: &Manner) {
         let mut under = geometry::between(from, to);
         if under.is_empty() {
@@ -122,7 +122,8 @@ impl Hand {
         }
     }
 
-    /// Moves a piece over the border between two squares. For a moment the piece may show on both, or on neither.
+    /// Moves a piece over the border between two squares. For a moment both squares or neither of them may read the
+    /// piece.
     fn slide(&mut self, from: Field, to: Field) {
         if self.chance.percent(30) {
             self.put(to, self.standing[from.index()]);
@@ -152,7 +153,7 @@ impl Hand {
         }
     }
 
-    /// Sets a piece down, perhaps so far off the centre that its square does not read it.
+    /// Sets a piece down, possibly so far off the centre that its square does not read it.
     fn set_down(&mut self, to: Field, piece: Contents, manner: &Manner) {
         if !manner.off_centre {
             return self.put(to, piece);
@@ -161,7 +162,7 @@ impl Hand {
         self.leave_untidy(to, None, manner.pace.tidying);
     }
 
-    /// Lays the captured piece on a square next to its own, and sets the capturing piece down.
+    /// Puts the captured piece on a neighbouring square, and sets the capturing piece down.
     fn lay_beside(&mut self, to: Field, piece: Contents, manner: &Manner) {
         let free = self.free_around(to);
         let victim = self.lift(to);
@@ -215,8 +216,8 @@ impl Hand {
         }
     }
 
-    /// Moves king and rook, each given with its origin and target. In Chess960 one of them may stay, or go to the
-    /// other's origin.
+    /// Moves king and rook, each given with its origin and target. In Chess960 the target of one may be its own origin
+    /// or that of the other.
     fn castle(&mut self, (king, king_to): (Field, Field), (rook, rook_to): (Field, Field), manner: &Manner) {
         let manner = &Manner {
             path: Path::Carried,

@@ -23,8 +23,8 @@ pub struct Setting {
     pub time: Duration,
     /// Increment per press (Fischer).
     pub increment: Duration,
-    /// Time that the clock adds to both sides when a side has used up its first period. `None` if there is only one
-    /// period.
+    /// Time of the second period, which the clock adds to both sides when a side has used up the first. `None` if there
+    /// is only one period.
     pub second_period: Option<Duration>,
     /// See [`BoardSettings::scan_phase`].
     pub scan_phase: Duration,
@@ -35,7 +35,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Connector on White's left, White's clock on the right with the lever high there, two hours each.
+    /// Connector on White's left, White on the right side of the clock with the lever high there, two hours each.
     pub const PLAIN: Self = Self {
         turned: false,
         white_side: Some(ClockSide::Right),
@@ -48,7 +48,7 @@ impl Setting {
         clock_period: CLOCK_POLL,
     };
 
-    /// Returns a random setting. 8 % have no clock.
+    /// Returns a random setting. 8 % of the settings have no clock.
     pub fn random(chance: &mut Chance) -> Self {
         Self {
             turned: chance.percent(30),
@@ -93,7 +93,7 @@ impl Setting {
         }
     }
 
-    /// Performs an action on a clock, plugged in or not. Actions on squares have no effect.
+    /// Performs an action on a clock, which need not be plugged in. Actions on squares have no effect.
     pub fn perform_on_clock(&self, clock: &mut EmulatedClock, now: Timestamp, deed: Deed) {
         match deed {
             Deed::Stands(..) => {}
@@ -111,7 +111,7 @@ impl Setting {
         }
     }
 
-    /// Returns the board's own number of a square that is numbered with the connector on White's left.
+    /// Returns the board's number for a square that is numbered with the connector on White's left.
     pub(in crate::emulator) const fn field(&self, field: Field) -> Field {
         if self.turned { field.turned() } else { field }
     }

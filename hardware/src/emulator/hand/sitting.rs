@@ -1,4 +1,4 @@
-//! Two players at a table who play one game after another, with the true state of the game.
+//! Two players who play one game after another, with the true state of the game.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -16,13 +16,13 @@ pub struct SittingSettings {
     pub setting: Setting,
     /// Temperament of both players.
     pub temperament: Temperament,
-    /// Factor for thinking times and rests, in percent. Hand motions are not affected.
+    /// Factor for thinking times and pauses between games, in percent. Hand motions are not affected.
     pub thinking: u32,
     /// Seed of all random choices. The same seed gives the same play.
     pub seed: u64,
 }
 
-/// A game to act out.
+/// A game to play.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     /// Contents of the board before the first ply, numbered with the connector on White's left.
@@ -46,18 +46,18 @@ pub enum Ending {
     Draw,
 }
 
-/// True state of play so far.
+/// True state of the play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Truth {
-    /// Games whose clock was started.
+    /// Number of games whose clock was started.
     pub games: usize,
-    /// Completed plies of the last of these games.
+    /// Number of completed plies in the last of these games.
     pub plies: usize,
     /// Whether that game is over, that is, its clock was stopped.
     pub over: bool,
 }
 
-/// Two players who play one game after another, as a sequence of actions with their times.
+/// Two players who play one game after another. Produces a sequence of actions with their times.
 ///
 /// They set up the pieces, start the clock, play, stop the clock, show the result, rest, and begin the next game.
 /// [`Player`](crate::emulator::Player) performs the actions on its own board; for any other board, pass the result of
@@ -93,9 +93,9 @@ pub struct Sitting {
     chance: Chance,
     /// The current game and those after it.
     scripts: VecDeque<Script>,
-    /// Whether the pieces have been set up for any game yet.
+    /// Whether the pieces have been set up for a game before.
     prepared: bool,
-    /// Plies of the current game decided so far. `None` if its pieces are yet to be set up.
+    /// Number of plies of the current game decided so far. `None` if its pieces have not been set up yet.
     plies_decided: Option<usize>,
     /// Decided actions, in the order of time.
     agenda: VecDeque<(Timestamp, Act)>,
@@ -134,7 +134,7 @@ impl Sitting {
         sitting
     }
 
-    /// Adds a game, to be played after those before it.
+    /// Adds a game, to be played after all games added before.
     pub fn add(&mut self, now: Timestamp, script: Script) {
         if self.scripts.is_empty() {
             let idle = now.saturating_duration_since(self.began);
@@ -168,7 +168,7 @@ impl Sitting {
         self.scripts.is_empty() && self.agenda.is_empty()
     }
 
-    /// Returns when the next action is due. `None` when all games are over.
+    /// Returns the time of the next action, or `None` if all games are over.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         self.agenda.front().map(|(at, _)| *at)
@@ -202,7 +202,7 @@ impl Sitting {
         None
     }
 
-    /// Decides on further actions until none can come before the first one on the agenda.
+    /// Decides on further actions until no undecided action can come before the first action on the agenda.
     fn decide_ahead(&mut self) {
         loop {
             let decided_until = self.began + self.opponents.hand().now();
@@ -212,7 +212,7 @@ impl Sitting {
         }
     }
 
-    /// Decides on the next part of the play. Returns whether any was left.
+    /// Decides on the next part of the play. Returns `false` if all games are over.
     fn decide(&mut self) -> bool {
         let Some(script) = self.scripts.front() else {
             return false;
@@ -257,7 +257,7 @@ impl Sitting {
         }
         hand.wait(rest);
         let setting = Setting {
-            // Black presses first, so the lever's position after the last game does not matter.
+            // In later games Black always presses first, so the position of the lever does not matter.
             black_presses_first: self.settings.setting.black_presses_first || !first,
             ..self.settings.setting.clone()
         };
@@ -319,8 +319,8 @@ impl Ending {
     }
 }
 
-/// Moves both kings to these squares, exchanging the two if a king already stands on the other's. Pieces on these
-/// squares are taken off.
+/// Moves the kings to these squares and removes other pieces from them. Swaps the squares if a king is already on the
+/// square of the other.
 fn show_kings(opponents: &mut Opponents, (one, other): (Field, Field), black_first: bool) {
     let hand = opponents.hand();
     let king = |king| Field::all().find(|field| hand.standing()[field.index()] == Some(king));
@@ -345,9 +345,9 @@ fn show_kings(opponents: &mut Opponents, (one, other): (Field, Field), black_fir
 }
 
 const END_PAUSE: Span = ms(1200, 2500);
-/// Pause before a game, and after its result was shown.
+/// Pause before a game, and after the result was shown.
 const REST: Span = ms(3000, 8000);
-/// Minimum of that pause, long enough for a host to see the pieces at rest.
+/// Minimum pause, long enough for a host to detect the pieces at rest.
 const MIN_REST: Duration = Duration::from_millis(2500);
 
 const D5: u8 = 27;
