@@ -9,7 +9,7 @@ use super::*;
 
 const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-/// A line in virtual time with one board, which supports both modes.
+/// A line with one board that supports both modes, in virtual time.
 struct World {
     line: Line,
     board: EmulatedBoard,

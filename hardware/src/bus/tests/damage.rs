@@ -10,7 +10,7 @@ use super::world::{World, address, field};
 use crate::emulator::EmulatedBusSettings;
 use crate::{BusLine, Observation, Timestamp};
 
-/// Makes `changes` changes on the boards of a damaged bus. Returns the world and the changes made.
+/// Makes random changes on the boards of a bus that damages answers and commands. Returns the world and the changes.
 fn play(
     boards: u16,
     settings: EmulatedBusSettings,
@@ -22,7 +22,7 @@ fn play(
     world.stalls = stalls;
     let mut made: BTreeMap<_, Vec<_>> = BTreeMap::new();
     world.run(Duration::from_secs(40));
-    // On so bad a line it may take some more pings.
+    // A badly damaged line may need further pings.
     for _ in 0..60 {
         if world.line.boards().count() < usize::from(boards) {
             world.run(Duration::from_secs(10));
@@ -31,7 +31,8 @@ fn play(
     for _ in 0..changes {
         let number = random.u16(1..=boards);
         let so_far: &mut Vec<(Field, Contents)> = made.entry(address(number)).or_default();
-        // A square that changes again at once could be missed by the scan, or look like a flicker to the memory.
+        // Use another square than before: the scan could miss a square that changes again at once, or the memory could
+        // record the change as a flicker.
         let last = so_far.last().map(|(field, _)| field.number());
         let at = random.u8(..63);
         let at = if last == Some(at) { 63 } else { at };
@@ -70,7 +71,7 @@ fn difference(world: &World, made: &BTreeMap<BusAddress, Vec<(Field, Contents)>>
     })
 }
 
-/// Counts dumps that were reported before the changes that they include.
+/// Returns the number of reports with changes that happened before a dump but were reported after it.
 fn changes_after_their_dump(world: &World) -> usize {
     let mut dumped = BTreeMap::new();
     let mut early_dumps = 0;

@@ -1,4 +1,4 @@
-//! Boards are found, polled, join and leave.
+//! Finding and polling boards, and boards that join and leave.
 
 use core::time::Duration;
 
@@ -42,7 +42,7 @@ fn thirty_boards_are_found_in_spite_of_collisions() {
     }
 }
 
-/// Changes 4 squares of one board after the other every 70 ms, so that every board has changes in each round.
+/// Changes 4 squares of one board every 70 ms, board by board, so that every board has changes in each round.
 fn play_on_thirty(world: &mut World) {
     world.run(Duration::from_secs(30));
     for step in 0..1200_usize {
@@ -92,7 +92,7 @@ fn a_few_boards_are_queried_exactly_four_times_a_second() {
     let after = world.line.figures();
     assert!((239..=241).contains(&(after.rounds - before.0.rounds)));
     assert!(after.last_round < Duration::from_millis(250));
-    // One wake per round: answers come before the time-out.
+    // One wake per round, because answers arrive before the timeout.
     assert!(world.wakes - before.1 < 260, "{}", world.wakes - before.1);
     assert_eq!((after.silent, after.damaged), (before.0.silent, before.0.damaged));
 }
@@ -257,7 +257,7 @@ fn a_second_daemon_gets_only_changes_that_the_first_did_not() {
     }
 }
 
-/// A daemon queries the board, which answers and forgets, and is killed before it has recorded either.
+/// A daemon queries the board, which answers and forgets its changes, and is killed before it has recorded the answer.
 #[test]
 fn an_unrecorded_answer_is_not_lost() {
     let mut world = world(1..=3);

@@ -1,4 +1,4 @@
-//! An emulated bus, the line that polls it, and a recording of both.
+//! An emulated bus, the line that polls it, and a recording of the traffic.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -57,12 +57,12 @@ pub(super) struct World {
     pub(super) line: BusLine,
     pub(super) observed: Vec<(BusAddress, Observed)>,
     pub(super) recording: Vec<(Timestamp, RecordedInput)>,
-    /// Per mille of the received chunks at which the host stalls.
+    /// Probability, per mille, that the host stalls at a received chunk.
     pub(super) stalls: u16,
     stalled_until: Timestamp,
     delayed: VecDeque<(Timestamp, Vec<u8>)>,
     random: fastrand::Rng,
-    /// How often a deadline woke the line.
+    /// Number of deadlines of the line.
     pub(super) wakes: u64,
     /// All commands sent to the bus.
     pub(super) queries: Vec<BusCommandKind>,
@@ -75,13 +75,13 @@ impl World {
         Self::with_boards(boards, settings, BusSettings::default())
     }
 
-    /// A line that leaves the boards' changes to another host.
+    /// Creates a world whose line leaves the boards' changes to another host.
     pub(super) fn peeking(numbers: impl IntoIterator<Item = u16>, settings: EmulatedBusSettings) -> Self {
         let boards = numbers.into_iter().map(|number| board(START, number));
         Self::with_boards(boards, settings, BusSettings::peeking())
     }
 
-    /// Boards that always take the longest time before an answer, 20 ms.
+    /// Creates a world whose boards always take the maximum response time, 20 ms.
     pub(super) fn slow(numbers: impl IntoIterator<Item = u16>) -> Self {
         let slow = |number| board_with_response(START, number, Duration::from_millis(20));
         let settings = EmulatedBusSettings::default();
@@ -132,7 +132,7 @@ impl World {
         board.set(now, field(at), contents);
     }
 
-    /// Hands the line bytes that no board has sent.
+    /// Passes garbage bytes to the line.
     pub(super) fn noise(&mut self, bytes: &[u8]) {
         self.line.handle_bytes(self.now, bytes);
         self.recording
@@ -234,7 +234,7 @@ impl World {
         reported
     }
 
-    /// Returns the observations that a listening line makes of the recording.
+    /// Returns the observations that a listening line makes from the recording.
     pub(super) fn replayed(&self) -> Vec<(BusAddress, Observed)> {
         replay(&self.recording)
     }
@@ -254,7 +254,7 @@ pub(super) fn replay(recording: &[(Timestamp, RecordedInput)]) -> Vec<(BusAddres
     std::iter::from_fn(|| line.poll_observation()).collect()
 }
 
-/// Returns contents that differ from those of the previous call if `turn` counts up.
+/// Returns a piece. Consecutive values of `turn` give different pieces.
 pub(super) fn piece(turn: usize) -> Contents {
     Some(Piece::ALL[turn % 12])
 }

@@ -24,7 +24,7 @@ fn send(board: &mut EmulatedBoard, millis: u64, commands: &[Command]) {
     board.handle_bytes(at(millis), &bytes);
 }
 
-/// Returns all messages that the host has read by then, as the time of the last byte in ms and the Debug text.
+/// Returns all messages that the host can have read by `until`: the time of the last byte in ms, and the `Debug` text.
 fn received(board: &mut EmulatedBoard, until: u64) -> Vec<(u64, String)> {
     let mut decoder = Decoder::new();
     let mut received = Vec::new();
@@ -164,7 +164,7 @@ fn a_press_is_reported_when_the_board_next_polls_the_clock() {
     let pressed = received(&mut board, 3000)
         .into_iter()
         .find(|(_, texts)| texts.contains("lever_right_high: true"));
-    // The clock is polled at 130 ms and every 400 ms from there.
+    // The board polls the clock at 130 ms and every 400 ms after that.
     assert!((2140..2160).contains(&pressed.unwrap().0));
 }
 
@@ -236,7 +236,7 @@ fn code(command: Command) -> u8 {
 #[test]
 fn commands_that_arrive_at_a_full_input_buffer_are_lost() {
     let mut board = board();
-    // The dump keeps the board busy for 70 ms. Of 30 requests that come meanwhile, 10 fit into the buffer.
+    // The dump keeps the board busy for 70 ms. Of 30 requests that arrive in this time, 10 fit into the buffer.
     send(&mut board, 10, &[Command::SendBoard]);
     let burst = [code(Command::SendVersion); 30];
     board.handle_bytes(at(20), &burst);

@@ -38,7 +38,7 @@ fn send_command(bus: &mut EmulatedBus, millis: u64, kind: BusCommandKind, number
     bus.handle_bytes(at(millis), &command.encode());
 }
 
-/// Returns the time in ms at which each answer was complete, its address and id. Damaged bytes have address 0 and id 0.
+/// Returns the time in ms, the address and the id of each answer. Damaged bytes have address 0 and id 0.
 fn received(bus: &mut EmulatedBus, until: u64) -> Vec<(u64, u16, u8)> {
     let mut decoder = BusDecoder::new();
     let mut received = Vec::new();

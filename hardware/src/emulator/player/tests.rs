@@ -27,7 +27,7 @@ fn start() -> Dump {
     dump
 }
 
-/// A game in which rooks and kings go to and fro, `rounds` times.
+/// Returns a game in which a rook and a king move forth and back `rounds` times.
 fn script(rounds: usize, ending: Ending) -> Script {
     let ply = |color, from, to| Ply::quiet(color, field(from), field(to));
     let round = [
@@ -86,7 +86,7 @@ impl Listener {
         player.handle_bytes(now, &bytes);
     }
 
-    /// Lets time pass until then, and reads.
+    /// Reads all messages up to `until`.
     fn listen(&mut self, player: &mut Player, until: Timestamp) {
         while let Some(due) = player.poll_deadline().filter(|due| *due <= until) {
             player.advance(due);
@@ -115,7 +115,7 @@ impl Listener {
         }
     }
 
-    /// Lets time pass until all games are over.
+    /// Reads all messages until the games are over. Returns the time.
     fn listen_to_the_end(&mut self, player: &mut Player) -> Timestamp {
         while !player.is_done() {
             let due = player.poll_deadline().unwrap();
@@ -206,7 +206,7 @@ fn the_next_game_is_set_up_with_full_time_on_the_clock() {
     let white = clock.times(now).right;
     assert!(white.total_seconds() >= 7198 && clock.lever_high() == super::super::ClockSide::Right);
     let end = listener.listen_to_the_end(&mut player);
-    // A game added later is played later.
+    // A game that is added after the others are over starts after them.
     player.add(end, script(1, Ending::Stops));
     assert!(!player.is_done());
     while player.truth().games < 3 {
@@ -344,7 +344,7 @@ fn an_unplugged_clock_goes_on() {
     player.unplug_clock(after(10));
     listener.listen(&mut player, after(18));
     assert_eq!(listener.clock_connected, Some(false));
-    // A board that restarts meanwhile has no clock either.
+    // A board that restarts while the clock is unplugged has no clock either.
     player.plug(after(18), false);
     assert!(player.board.clock().is_none());
     player.plug_clock(after(18));
@@ -413,7 +413,7 @@ fn inject(player: &mut Player, now: Timestamp, fault: &Fault) {
 }
 
 proptest! {
-    /// Faults of the line do not affect the players. After all are repaired, the board shows the players' position.
+    /// Faults do not affect the players. After all faults are repaired, the board shows the players' position.
     #[test]
     fn faults_do_not_change_the_play(faults in prop::collection::vec((0..8_000_u64, fault()), 0..12)) {
         let mut faulty = player(Temperament::Clumsy, script(2, Ending::Draw));
@@ -434,7 +434,7 @@ proptest! {
         }
         faulty.silence(now, false);
         faulty.unplug(now);
-        // By then, bytes still in transit to the board have been lost.
+        // Wait until bytes in transit to the board have been lost.
         now = now + Duration::from_secs(1);
         faulty.plug(now, false);
         faulty.plug_clock(now);

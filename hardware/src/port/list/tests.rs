@@ -1,4 +1,4 @@
-//! Lists the ports of a system emulated by a folder.
+//! Tests with a folder in place of `/sys` and `/dev`.
 
 use std::os::unix::fs::symlink;
 
@@ -23,7 +23,7 @@ impl System {
         system
     }
 
-    /// Returns a canonical path, like the devices of candidates.
+    /// Returns a canonical path, because the devices of candidates have canonical paths.
     fn path(&self, below: &str) -> PathBuf {
         self.0.path().canonicalize().unwrap().join(below)
     }
@@ -231,7 +231,7 @@ fn a_new_device_under_an_old_name_changes_the_listing() {
     let first = list.list();
     assert_eq!(list.list(), first);
 
-    // Prevents reuse of the old entry's inode number, which does not happen in sysfs either.
+    // Prevent the reuse of the old inode number, which sysfs does not reuse either.
     fs::hard_link(system.path("sys/class/tty/ttyUSB0"), system.path("sys/old")).unwrap();
     system.unplug("ttyUSB0");
     system.plug("ttyUSB0", "1-2", &BOARD);

@@ -38,7 +38,7 @@ fn a_budget_exceeded_by_files_being_written_is_reported_once() {
     assert_eq!(contents(&folder, "2026-11-21-ttyUSB0.pcapng").len(), 5);
 }
 
-/// A device that sends continuously fills one file after the other.
+/// A device that sends continuously fills one file after another.
 #[test]
 fn the_budget_is_kept_within_a_day() {
     let folder = tempfile::tempdir().unwrap();
@@ -190,7 +190,7 @@ fn a_gap_closes_the_port_at_the_start_of_the_gap() {
     );
 }
 
-/// Uses a pipe as a disk that is full until it is emptied.
+/// A pipe acts as a disk that is full until the pipe is drained.
 #[cfg(target_os = "linux")]
 #[test]
 fn recording_continues_in_the_same_file_after_a_full_disk() {

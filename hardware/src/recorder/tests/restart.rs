@@ -34,7 +34,7 @@ fn a_truncated_file_is_continued_after_its_last_complete_block() {
 
     let second = "2026-11-21-ttyUSB0+2.pcapng";
     for length in 0..original.len() {
-        // Truncated, or filled up with zeros, as some file systems do after a power cut.
+        // Some file systems truncate a file at a power cut, others fill it up with zeros.
         for zeros in [0, 64] {
             let mut damaged = original[..length].to_vec();
             damaged.resize(length + zeros, 0);

@@ -10,7 +10,7 @@ use super::world::{START, World};
 use crate::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
 use crate::{Observation, Observed, SessionSettings};
 
-/// Bytes that do not form a message and cannot be taken for the start of one.
+/// Bytes that contain neither a message nor the start of one.
 const GARBAGE: [u8; 16] = [0x17; 16];
 
 fn reason(world: &World) -> &str {
@@ -80,7 +80,7 @@ fn an_unnoticed_lost_change_is_dumped_within_a_minute_while_the_clock_runs() {
     );
 }
 
-/// The king moves to field 1 while the cable is out, and returns just after a dump has shown it there.
+/// The king moves to field 1 while the cable is pulled, and returns just after a dump with the king on field 1.
 #[test]
 fn reports_after_a_dump_do_not_hide_earlier_losses() {
     let mut world = World::settled();
@@ -154,7 +154,8 @@ fn two_presses_with_one_move_request_a_dump() {
     assert_eq!([dumps(false), dumps(true)], [0, 1]);
 }
 
-/// The clock runs on. Nothing else shows that the piece was lifted and set down meanwhile.
+/// While the cable is pulled, a piece is lifted and set down. Only the missing reports of the running clock show that
+/// changes may be missing.
 #[test]
 fn a_gap_in_the_reports_of_a_running_clock_requests_the_memory() {
     let requests_memory = |silence: u64| {
@@ -280,7 +281,7 @@ fn a_board_still_sending_its_memory_to_a_former_host_is_waited_for() {
     assert_eq!(world.session_close, None);
 }
 
-/// Returns how many times the memory is requested if the line adds these bytes to each of the first `damaged` answers.
+/// Returns the number of requests for the memory if the line adds these bytes to each of the first `damaged` answers.
 fn memory_requests(damaged: usize, added: &[u8]) -> usize {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     for number in 0..64 {
@@ -308,7 +309,7 @@ fn memory_requests(damaged: usize, added: &[u8]) -> usize {
 
 #[test]
 fn a_damaged_memory_is_requested_again_at_once() {
-    // A byte that cuts the answer off, and two that push out its end.
+    // One byte that cuts the answer off, and two bytes that push its end beyond the declared length.
     for added in [&[0xff][..], &[1, 2]] {
         assert_eq!(memory_requests(1, added), 2, "{added:?}");
     }
@@ -505,7 +506,7 @@ fn the_memory_is_read_when_a_dump_shows_unreported_changes() {
     let mut world = World::settled();
     world.run(30_000);
     world.clear_records();
-    // The board's bytes are lost while a piece goes from e2 to e4.
+    // The reports are lost while a piece moves from e2 to e4.
     world.cable = false;
     world.set(52, None);
     world.set(36, Some(Piece::WhitePawn));

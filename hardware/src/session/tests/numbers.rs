@@ -1,4 +1,4 @@
-//! When a board's serial numbers are known.
+//! Queries for serial numbers on a disturbed line.
 
 use kiebitz_protocol::Command;
 
@@ -6,7 +6,7 @@ use super::world::World;
 use crate::emulator::{BoardSettings, EmulatedBoard};
 use crate::{Observation, SessionSettings, Timestamp};
 
-/// A world whose board has just been asked for its serial number, with the cable pulled.
+/// Returns a world whose cable was pulled just after the query for the serial number.
 fn cut_off_at_the_serial_number() -> World {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.open();
@@ -17,7 +17,7 @@ fn cut_off_at_the_serial_number() -> World {
     world
 }
 
-/// Returns when the first dump was observed.
+/// Returns the time of the first observed dump.
 fn first_dump_at(world: &World) -> Option<Timestamp> {
     world.first(|o| matches!(o, Observation::Board { .. }))
 }
@@ -30,7 +30,7 @@ fn serial_known_before_dump(world: &World) -> bool {
         .is_some_and(|identified| Some(identified) < first_dump_at(world))
 }
 
-/// Both serial numbers are queried in a burst of garbage. Without one of them the board would be taken for another.
+/// Both serial numbers are queried during a burst of garbage. Without them, the board could not be identified.
 #[test]
 fn a_board_is_identified_before_its_dump_despite_garbage() {
     let mut world = cut_off_at_the_serial_number();
@@ -43,7 +43,7 @@ fn a_board_is_identified_before_its_dump_despite_garbage() {
     assert!(serial_known_before_dump(&world));
 }
 
-/// One byte of the garbage around the number looks like a digit.
+/// A byte of garbage becomes the last character of the serial number.
 #[test]
 fn a_serial_number_amid_garbage_is_queried_again() {
     let mut world = cut_off_at_the_serial_number();
@@ -67,7 +67,7 @@ fn a_serial_number_amid_garbage_is_queried_again() {
     assert_eq!(serials.last(), Some(&own.as_str()));
 }
 
-/// The line is dead for a while when both numbers are queried.
+/// The line is interrupted when both numbers are queried.
 #[test]
 fn a_missing_serial_number_is_queried_once_the_line_is_alive() {
     for outage in [600, 1100, 1500, 3000, 9000] {

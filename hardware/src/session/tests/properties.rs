@@ -101,7 +101,7 @@ struct Port {
     now: Timestamp,
     record: Vec<(Timestamp, Recorded)>,
     observed: Vec<Observed>,
-    /// When bytes were last written since the opening.
+    /// Time of the last write since the opening.
     sent_at: Option<Timestamp>,
     /// Time in ms that the driver takes to write.
     write_millis: u64,
@@ -119,13 +119,13 @@ impl Port {
         self.session.handle_closed(self.now, reason);
     }
 
-    /// Lets time pass, with all deadlines up to `until`.
+    /// Advances the time to `until` and handles all deadlines up to then.
     fn pass(&mut self, until: Timestamp) -> Result<(), TestCaseError> {
         let mut deadlines = 0;
         while let Some(due) = self.session.poll_deadline().filter(|due| *due <= until) {
             self.now = due.max(self.now);
             deadlines += 1;
-            // At most a command every 50 ms, and a query given up between each two.
+            // At most one command every 50 ms, and one expired query between two commands.
             prop_assert!(deadlines <= 2 + 3000 / 25, "spins");
             self.session.handle_deadline(self.now);
             prop_assert!(self.session.poll_deadline().is_none_or(|next| next > self.now));

@@ -28,7 +28,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// A board with the kings on fields 0 and 63. The port is not open yet.
+    /// Creates a world whose board has the kings on fields 0 and 63. The port is not open yet.
     pub(super) fn new(board: BoardSettings, session: SessionSettings) -> Self {
         let mut pieces = [None; Field::COUNT];
         (pieces[0], pieces[63]) = (Some(Piece::WhiteKing), Some(Piece::BlackKing));
@@ -44,7 +44,7 @@ impl World {
         }
     }
 
-    /// A board with default settings, after the opening sequence. Written commands and observations so far are cleared.
+    /// Creates a world with default settings after the opening sequence. Written commands and observations are cleared.
     pub(super) fn settled() -> Self {
         Self::settled_with(SessionSettings::default())
     }
@@ -86,16 +86,16 @@ impl World {
         self.board.set(self.now, field(number), contents);
     }
 
-    /// Hands the session bytes that no board has sent.
+    /// Passes garbage bytes to the session.
     pub(super) fn disturb(&mut self, bytes: &[u8]) {
         self.session.handle_bytes(self.now, bytes);
     }
 
-    /// Lets `millis` pass.
+    /// Advances the time by `millis` milliseconds.
     pub(super) fn run(&mut self, millis: u64) {
         let until = self.now + Duration::from_millis(millis);
         while let Some(now) = self.next().filter(|next| *next <= until) {
-            // A deadline may have come while the test called the board.
+            // A call of the board by the test may have passed a deadline.
             self.now = now.max(self.now);
             self.step();
         }
@@ -156,7 +156,7 @@ impl World {
         to.saturating_duration_since(from).as_millis() as u64
     }
 
-    /// Returns when a matching observation was first made.
+    /// Returns the time of the first matching observation.
     pub(super) fn first(&self, wanted: impl Fn(&Observation) -> bool) -> Option<Timestamp> {
         let found = self
             .observed
