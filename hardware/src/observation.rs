@@ -72,8 +72,8 @@ pub enum Observation {
         /// Time after which the changes happened: one scan before the last answered query.
         ///
         /// [`Timestamp::from_micros(0)`](Timestamp::from_micros) for the first changes after the board was found,
-        /// because the time of the previous query is unknown. These changes start at the last query of another host, or
-        /// at the power-up, which is then one of the elements.
+        /// because the time of the previous query is unknown. These changes start at the last query before a restart of
+        /// the daemon, or at the power-up, which is then one of the elements.
         not_before: Timestamp,
         /// Time before which the changes happened: the time at which the board composed its answer. The answer may
         /// arrive much later if it was damaged and had to be repeated.

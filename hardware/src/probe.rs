@@ -273,7 +273,6 @@ impl Probe {
     }
 }
 
-/// Returns the timeout for answers to a command.
 fn answer_timeout(command: BusCommand) -> Duration {
     if command.address == BusAddress::ALL {
         PING_ANSWERS_TIME
@@ -303,7 +302,6 @@ const PINGS: u8 = 3;
 const QUIET_PINGS: u8 = 2;
 /// Maximum number of pings in total.
 const MAX_PINGS: u8 = 6;
-/// Maximum number of consecutive attempts to silence the found board.
 const MAX_SILENCE_ATTEMPTS: u8 = 3;
 
 #[cfg(test)]

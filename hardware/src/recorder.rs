@@ -130,7 +130,6 @@ struct RecordedPort {
     file: Option<DayFile<File>>,
     /// Files of other days or at their limit, which are kept until they are synced to the disk.
     finished: Vec<DayFile<File>>,
-    /// Whether the port is open.
     open: bool,
     /// Whether the port is open according to the recording.
     recorded_open: bool,
@@ -473,7 +472,6 @@ impl RecordedPort {
     }
 }
 
-/// Syncs files to the disk.
 fn sync_to_disk(files: &[&mut DayFile<File>]) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if let Some(file) = files.first()

@@ -39,7 +39,7 @@ use writer::SessionWriter;
 /// ));
 /// ```
 ///
-/// On a live port, the session is driven until it gives up the port:
+/// On a live port, the driver polls the session until the session closes the port:
 ///
 /// ```
 /// use kiebitz_hardware::{Session, SessionSettings, Timestamp};
@@ -69,8 +69,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Maximum time that the session waits for an answer, including repeated requests after damaged answers. The
-    /// longest answer, a full memory, takes 8.3 s on the line.
+    /// Maximum time for which the session waits for an answer. The longest answer, a full memory, takes 8.3 s on the
+    /// line. A damaged answer is requested again within this time.
     pub const MAX_ANSWER_TIME: Duration = question::MAX_ANSWER_TIME;
 
     /// Creates a session that only listens. The port is not open yet.

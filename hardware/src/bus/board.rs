@@ -14,7 +14,6 @@ pub(super) struct BusBoard {
     pub(super) failures: u32,
     /// Whether an answer to one of the failed queries could not be decoded.
     pub(super) unreadable: bool,
-    /// When the last valid answer came.
     pub(super) answered_at: Timestamp,
     /// When the earliest query was sent whose answer may still arrive.
     pub(super) queried_since: Option<Timestamp>,
@@ -153,7 +152,6 @@ impl BusBoard {
         }
     }
 
-    /// Handles an answer with changes.
     pub(super) fn take_changes(&mut self, data: &[u8]) -> Reported {
         let Some(pending_report) = self
             .pending_report

@@ -125,12 +125,10 @@ impl BusListener {
         self.boards().filter(|(_, board)| board.present)
     }
 
-    /// Returns all boards that have ever answered.
     pub(super) fn boards(&self) -> impl Iterator<Item = (BusAddress, &BusBoard)> + Clone {
         self.boards.iter().map(|(address, board)| (*address, board))
     }
 
-    /// Returns the boards that seem to have answered a broadcast ping and have not been queried yet.
     pub(super) fn found(&self) -> &BTreeSet<BusAddress> {
         &self.found
     }

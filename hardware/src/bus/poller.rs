@@ -35,13 +35,11 @@ pub(super) struct Poller {
 enum PollerPhase {
     /// Boards are searched for: only broadcast pings and the queries that prepare them are sent.
     Search(Search),
-    /// Boards are queried in turn.
     Round(Round),
 }
 
 #[derive(Debug, Default)]
 struct Search {
-    /// Boards to silence.
     to_silence: VecDeque<BusAddress>,
     /// The board that is being silenced, and the number of queries sent to it.
     silencing: Option<(BusAddress, u32)>,
@@ -120,7 +118,6 @@ impl Poller {
         question.map_or(self.wait_until, |over| over.max(self.wait_until))
     }
 
-    /// Returns the next command if it is due.
     pub(super) fn next(&mut self, now: Timestamp, listener: &BusListener) -> Option<BusCommand> {
         while self.ready_at(listener) <= now {
             let command = match &mut self.phase {
@@ -313,8 +310,8 @@ const fn command(kind: BusCommandKind, address: BusAddress) -> BusCommand {
     BusCommand { kind, address }
 }
 
-/// Maximum pause within an answer. A board that writes its memory pauses for 20 ms between two parts of an answer, a
-/// converter for 16 ms.
+/// Maximum pause within an answer or between the answers to a combined query. A board that writes its memory pauses for
+/// 20 ms between two answers, a converter for 16 ms.
 const GAP: Duration = Duration::from_millis(50);
 /// Number of undecodable bytes after which a valid answer is no longer expected.
 const MAX_DAMAGED_BYTES: usize = 512;

@@ -132,7 +132,6 @@ fn clock_period(board: &BusBoard) -> Duration {
     }
 }
 
-/// Maximum number of damaged answers in one turn.
 const MAX_DAMAGED: u32 = 3;
 /// Maximum number of queries in one turn. More than a turn needs.
 const MAX_QUESTIONS: u32 = 12;

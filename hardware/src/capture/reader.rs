@@ -60,7 +60,6 @@ mod kind;
 #[derive(Debug)]
 pub struct CaptureReader<R> {
     input: BufReader<R>,
-    /// The bytes read of the current block.
     block: Vec<u8>,
     /// Offset of the current block in the file.
     offset: u64,

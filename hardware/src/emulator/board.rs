@@ -164,8 +164,9 @@ impl EmulatedBoard {
         self.silent_until = Some(until);
     }
 
-    /// Injects a fault: from now on, `per_mille` of a thousand messages are damaged on the line. A byte is changed or
-    /// lost, the end is cut off, or the whole message is lost. The seed determines which messages are damaged, and how.
+    /// Injects a fault: from now on, `per_mille` of every thousand messages are damaged on the line. A byte is changed
+    /// or lost, the end is cut off, or the whole message is lost. The seed determines which messages are damaged, and
+    /// how.
     pub fn damage_line(&mut self, now: Timestamp, per_mille: u16, seed: u64) {
         self.advance(now);
         self.line.damage(per_mille, seed);
@@ -253,7 +254,6 @@ impl EmulatedBoard {
         }
     }
 
-    /// Returns the line on which the board sends.
     pub(super) fn line_mut(&mut self) -> &mut Wire {
         &mut self.line
     }

@@ -29,7 +29,7 @@ impl Wire {
         }
     }
 
-    /// Damages `per_mille` of a thousand messages from now on.
+    /// Damages `per_mille` of every thousand messages from now on.
     pub(super) fn damage(&mut self, per_mille: u16, seed: u64) {
         self.damage = (per_mille > 0).then(|| Damage::new(per_mille, seed));
     }

@@ -47,7 +47,6 @@ impl Memory {
         self.record_start(found);
     }
 
-    /// Records a start tag and the pieces found.
     pub(super) fn start_tag(&mut self, now: Timestamp, found: &Dump) {
         self.since_start = Some(0);
         self.record(Element::StartTag);
@@ -91,7 +90,6 @@ impl Memory {
         self.last_changes.clone()
     }
 
-    /// Returns the last answer to a query for changes.
     pub(super) fn last_changes(&self) -> &[u8] {
         &self.last_changes
     }

@@ -52,7 +52,6 @@ pub struct Player {
     /// While the cable is unplugged, a copy of the board without power. It replaces the board if the cable is the
     /// board's power supply.
     unpowered_copy: Option<Box<EmulatedBoard>>,
-    /// The clock, while its cable is unplugged.
     unplugged_clock: Option<EmulatedClock>,
     sitting: Sitting,
     garbage: VecDeque<(Timestamp, Vec<u8>)>,

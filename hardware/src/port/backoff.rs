@@ -76,9 +76,7 @@ impl Backoff {
     }
 }
 
-/// Wait after the first failure.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// Maximum wait between two attempts.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 /// Number of doublings after which the wait exceeds [`MAX_WAIT`].
 const MAX_DOUBLINGS: u32 = 5;

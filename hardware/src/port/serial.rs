@@ -154,7 +154,6 @@ impl Drop for SerialPort {
 }
 
 impl DeviceKind {
-    /// Returns the kind of the device with this path and device number.
     fn of(device: &Path, number: u64) -> Self {
         let name = device.file_name().unwrap_or_default().to_string_lossy();
         if PSEUDO_TERMINALS.contains(&rustix::fs::major(number)) {

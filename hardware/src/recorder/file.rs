@@ -110,7 +110,6 @@ impl<F: Storage> DayFile<F> {
 }
 
 impl DayFile<File> {
-    /// Syncs the file to the disk.
     pub(super) fn sync(&self) -> io::Result<()> {
         self.writer.get_ref().file.sync_data()
     }

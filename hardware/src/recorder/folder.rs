@@ -48,7 +48,6 @@ impl Folder {
         Err((self.path.clone(), io::ErrorKind::AlreadyExists.into()))
     }
 
-    /// Returns the captures of a port and day.
     pub(super) fn recorded_day(&self, day: &str, port: &str) -> RecordedDay {
         let numbers = self.numbers(day, port).into_iter();
         RecordedDay {

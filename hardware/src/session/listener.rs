@@ -17,7 +17,6 @@ pub(super) struct SessionListener {
     decoder: Decoder,
     commands: CommandDecoder,
     identity: Identity,
-    /// When a clock message was last sent.
     clock_message_at: Option<Timestamp>,
     observations: VecDeque<Observed>,
 }

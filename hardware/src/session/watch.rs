@@ -20,7 +20,6 @@ pub(super) struct Watch {
     pub(super) last_partial_at: Timestamp,
     /// When a square last changed, or the memory arrived. `None` if a dump has arrived since.
     changed_at: Option<Timestamp>,
-    /// When undecodable bytes last arrived.
     pub(super) garbage_at: Option<Timestamp>,
     /// When the first indication of lost bytes or changes since the last dump occurred.
     disturbed_at: Option<Timestamp>,
@@ -66,7 +65,6 @@ impl Watch {
         }
     }
 
-    /// Handles a decoded message or a decoding error.
     pub(super) fn handle_decoded(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
         let message = match decoded {
             Ok(Message::Unknown { .. }) | Err(_) => {

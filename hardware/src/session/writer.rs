@@ -27,20 +27,17 @@ pub(super) struct SessionWriter {
 struct Open {
     watch: Watch,
     agenda: VecDeque<Command>,
-    /// The query that has not been answered yet.
     pending_query: Option<PendingQuery>,
     /// Queries for serial numbers that remained unanswered.
-    refused_numbers: Vec<Command>,
+    unanswered_numbers: Vec<Command>,
     /// When the serial numbers were last queried. `None` if a dump was requested since.
     numbers_requested_at: Option<Timestamp>,
-    /// Number of queries for the serial numbers.
     number_requests: u8,
     /// Number of consecutive dump requests that were answered by garbage.
     collisions: u8,
     /// Unsent bytes of a command that is too long for the board's input buffer.
     rest: Vec<u8>,
     outbox: Option<Vec<u8>>,
-    /// Earliest time for the next write.
     earliest_write: Timestamp,
     /// When to restore the times on the clock's display.
     text_until: Option<Timestamp>,
@@ -75,7 +72,7 @@ impl SessionWriter {
                 .filter(|command| memory || *command != Command::SendEeMoves)
                 .collect(),
             pending_query: None,
-            refused_numbers: Vec::new(),
+            unanswered_numbers: Vec::new(),
             numbers_requested_at: None,
             number_requests: 0,
             collisions: 0,
@@ -92,7 +89,6 @@ impl SessionWriter {
         self.close = None;
     }
 
-    /// Handles a decoded message or a decoding error.
     pub(super) fn handle_decoded(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
         let Some(open) = &mut self.open else { return };
         open.watch.handle_decoded(now, decoded);
@@ -278,8 +274,8 @@ impl Open {
                 pending_query.first_at,
                 pending_query.tries.saturating_add(1),
             );
-        } else if is_number && !self.refused_numbers.contains(&pending_query.command) {
-            self.refused_numbers.push(pending_query.command);
+        } else if is_number && !self.unanswered_numbers.contains(&pending_query.command) {
+            self.unanswered_numbers.push(pending_query.command);
             self.requery_number(pending_query.command);
             self.earliest_write = self.earliest_write.max(now + BETWEEN_COMMANDS);
         } else if pending_query.command == Command::SendBoard && !silent {

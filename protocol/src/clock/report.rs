@@ -49,7 +49,6 @@ impl ClockReport {
         }
     }
 
-    /// Returns the data bytes on the wire.
     pub(crate) fn to_wire(self) -> Data {
         match self {
             Self::Times(times) => times.to_wire(),

@@ -64,7 +64,6 @@ pub(super) struct World {
     random: fastrand::Rng,
     /// Number of deadlines of the line.
     pub(super) wakes: u64,
-    /// All commands sent to the bus.
     pub(super) queries: Vec<BusCommandKind>,
     commands: kiebitz_protocol::BusCommandDecoder,
 }

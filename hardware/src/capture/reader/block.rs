@@ -136,7 +136,6 @@ pub(super) fn option<'a>(list: &'a [PcapNGOption<'_>], code: u16) -> Option<&'a 
     options(list, code).next()
 }
 
-/// Returns the values of all options with this code.
 fn options<'a>(list: &'a [PcapNGOption<'_>], code: u16) -> impl Iterator<Item = &'a [u8]> {
     let list = list.iter().take_while(|option| option.code.0 != OPT_END);
     list.filter(move |option| option.code.0 == code)

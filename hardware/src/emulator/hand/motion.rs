@@ -136,7 +136,7 @@ impl Hand {
         }
     }
 
-    /// Puts the piece in the hand on `to`, where a captured piece may still stand.
+    /// Puts the piece in the hand on `to`. A captured piece may still be on this square.
     fn arrive(&mut self, to: Field, piece: Contents, captures: bool, manner: &Manner) {
         if !captures || self.is_empty(to) {
             return self.set_down(to, piece, manner);

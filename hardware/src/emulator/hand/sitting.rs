@@ -99,7 +99,6 @@ pub struct Sitting {
     plies_decided: Option<usize>,
     /// Decided actions, in the order of time.
     agenda: VecDeque<(Timestamp, Act)>,
-    /// Current contents of the board.
     standing: Dump,
     truth: Truth,
 }

@@ -27,7 +27,7 @@ fn start() -> Dump {
     dump
 }
 
-/// Returns a game in which a rook and a king move forth and back `rounds` times.
+/// Returns a game in which a rook and a king move back and forth `rounds` times.
 fn script(rounds: usize, ending: Ending) -> Script {
     let ply = |color, from, to| Ply::quiet(color, field(from), field(to));
     let round = [
