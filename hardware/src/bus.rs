@@ -258,8 +258,8 @@ impl BusLine {
         let Some(opened) = self.open_since.filter(|_| self.poller.is_some()) else {
             return;
         };
-        let got_answer = self.listener.answered_at.map_or(opened, |at| at.max(opened));
-        if self.closing == Closing::No && now.saturating_duration_since(got_answer) >= MAX_SILENCE {
+        let last_answer = self.listener.answered_at.map_or(opened, |at| at.max(opened));
+        if self.closing == Closing::No && now.saturating_duration_since(last_answer) >= MAX_SILENCE {
             self.closing = Closing::Wanted;
         }
     }

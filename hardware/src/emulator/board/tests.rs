@@ -38,10 +38,7 @@ fn received(board: &mut EmulatedBoard, until: u64) -> Vec<(u64, String)> {
 }
 
 fn texts(board: &mut EmulatedBoard, until: u64) -> Vec<String> {
-    received(board, until)
-        .into_iter()
-        .map(|(_, texts)| texts)
-        .collect()
+    received(board, until).into_iter().map(|(_, text)| text).collect()
 }
 
 #[test]
@@ -112,12 +109,12 @@ fn a_board_answers_queries_for_its_identity() {
     send(&mut board, 10, &commands);
     let texts = texts(&mut board, 1000);
     assert_eq!(texts.len(), 5);
-    for (texts, expected) in
+    for (text, expected) in
         texts
             .iter()
             .zip(["major: 1", "00042", "0000000042", "42", "kiebitz emulated board"])
     {
-        assert!(texts.contains(expected), "{texts}");
+        assert!(text.contains(expected), "{text}");
     }
 }
 
@@ -163,7 +160,7 @@ fn a_press_is_reported_when_the_board_next_polls_the_clock() {
         .press(at(2000), ClockSide::Left);
     let pressed = received(&mut board, 3000)
         .into_iter()
-        .find(|(_, texts)| texts.contains("lever_right_high: true"));
+        .find(|(_, text)| text.contains("lever_right_high: true"));
     // The board polls the clock at 130 ms and every 400 ms after that.
     assert!((2140..2160).contains(&pressed.unwrap().0));
 }
