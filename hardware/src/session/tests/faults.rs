@@ -487,12 +487,12 @@ proptest! {
                 world.open();
             }
         }
-        let occupied: Vec<_> = Field::all().map(|field| world.board.contents(field)).collect();
+        let contents: Vec<_> = Field::all().map(|field| world.board.contents(field)).collect();
         let shown_dump = world.observed.iter().rev().find_map(|observed| match &observed.observation {
             Observation::Board { dump, .. } => Some(dump.to_vec()),
             _ => None,
         });
-        prop_assert_eq!(shown_dump, Some(occupied));
+        prop_assert_eq!(shown_dump, Some(contents));
         world.clear_records();
         world.set(30, Some(Piece::BlackRook));
         world.run(400);

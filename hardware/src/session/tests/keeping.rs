@@ -215,8 +215,8 @@ fn a_text_is_sent_in_chunks_and_ended_after_its_time() {
         .filter(|(_, bytes)| bytes[0] == 0x2b)
         .collect();
     assert_eq!(to_clock.len(), 2);
-    let first_dump_at = World::millis(to_clock[0].0, to_clock[1].0);
-    assert!((5000..5100).contains(&first_dump_at), "{first_dump_at}");
+    let display_millis = World::millis(to_clock[0].0, to_clock[1].0);
+    assert!((5000..5100).contains(&display_millis), "{display_millis}");
 }
 
 #[test]
