@@ -10,15 +10,15 @@ use super::time_control::{Bonus, TimeControl};
 /// The facts for checking a clock (2023: 6.10).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClockCheck {
-    /// Milliseconds since the first clock was started, without the time of stops.
+    /// Milliseconds since the first clock was started, not counting the time during which the clock was stopped.
     pub elapsed_ms: u64,
     /// Moves completed by each player.
     pub moves: ByColor<u32>,
     /// Bounds on each player's presses after a move: the number observed, and one for each move.
     pub presses: ByColor<RangeInclusive<u32>>,
-    /// Presses without a move that stands. Each of them may have added an increment.
+    /// Presses that completed none of the current plies. Each of them may have added an increment.
     pub idle_presses: u32,
-    /// Number of periods whose time each player was seen to receive, from 1.
+    /// Number of periods whose time each player was observed to receive, from 1.
     pub periods: ByColor<u32>,
     /// Whether the clock adds the first increment before the first move, so that each player has received one more.
     pub before_first_move: bool,
@@ -32,9 +32,9 @@ pub struct ClockCheck {
 impl ClockCheck {
     /// The expected sum of both times, in milliseconds.
     ///
-    /// The range is a single value if all presses were seen and every period has the same increment. With a delay, or
-    /// if the increment changes at a control, these are bounds: a clock may change it at the control or only when the
-    /// time reaches zero.
+    /// The range is a single value if all presses were observed and every period has the same increment. It is wider
+    /// with a delay, or if the increment changes at a time control: a clock may change the increment at the control or
+    /// only when the time reaches zero.
     #[must_use]
     pub fn expected_sum(&self, control: &TimeControl) -> RangeInclusive<i64> {
         self.sum_with(control, self.periods)
@@ -72,18 +72,18 @@ impl ClockCheck {
             .saturating_sub_unsigned(self.elapsed_ms)
     }
 
-    /// Judges a clock that shows these times, in milliseconds. Returns `None` if they may be right within the
-    /// tolerance.
+    /// Checks the times that a clock shows, in milliseconds. Returns `None` if they may be right within the tolerance.
     ///
-    /// Some clocks add the time of a period at the move that reaches it, others when the time before is used up. A
-    /// clock is right if its times fit any number of periods that the players may have received.
+    /// Some clocks add the time of a period at the move that reaches it, others when the time of the previous period is
+    /// used up. A clock is right if its times fit any number of periods that the players may have received.
     #[must_use]
     pub fn judge(&self, control: &TimeControl, shown: ByColor<u64>, tolerance_ms: u64) -> Option<Situation> {
-        let together = i64::try_from(shown.white.checked_add(shown.black)?).ok()?;
-        let missing = |periods| missing(&self.sum_with(control, periods), together);
-        let given = |color: Color| 1..=self.most_periods(control, color);
-        let may_be_right = given(Color::White).any(|white| {
-            given(Color::Black).any(|black| missing(ByColor { white, black }).unsigned_abs() <= tolerance_ms)
+        let shown_sum = i64::try_from(shown.white.checked_add(shown.black)?).ok()?;
+        let missing = |periods| missing(&self.sum_with(control, periods), shown_sum);
+        let possible_periods = |color: Color| 1..=self.most_periods(control, color);
+        let may_be_right = possible_periods(Color::White).any(|white| {
+            possible_periods(Color::Black)
+                .any(|black| missing(ByColor { white, black }).unsigned_abs() <= tolerance_ms)
         });
         if may_be_right {
             return None;
@@ -92,15 +92,15 @@ impl ClockCheck {
             white: increments(control, self.moves.white),
             black: increments(control, self.moves.black),
         };
-        let all = exact.white.end().saturating_add(*exact.black.end());
-        // The clock runs without increments: each player lacks those of their own moves.
-        let without = self.base(control, self.periods).saturating_sub(together);
-        let never_set = all > 0
+        let all_increments = exact.white.end().saturating_add(*exact.black.end());
+        // The clock runs without increments: each player lacks the increments of their own moves.
+        let shortfall = self.base(control, self.periods).saturating_sub(shown_sum);
+        let never_set = all_increments > 0
             && exact.white.start() == exact.white.end()
             && exact.black.start() == exact.black.end()
-            && without.unsigned_abs() <= tolerance_ms;
+            && shortfall.unsigned_abs() <= tolerance_ms;
         let missing = if never_set {
-            without.saturating_add_unsigned(all)
+            shortfall.saturating_add_unsigned(all_increments)
         } else {
             missing(self.periods)
         };
@@ -116,7 +116,7 @@ impl ClockCheck {
         })
     }
 
-    /// Most periods whose time a player may have received: those seen, or those that the moves have reached.
+    /// Most periods whose time a player may have received: the observed ones, or the ones that the moves have reached.
     fn most_periods(&self, control: &TimeControl, color: Color) -> u32 {
         let pressed = *self.presses.get(color).end();
         let reached = control.standing(pressed).period.saturating_add(1);
@@ -142,8 +142,9 @@ fn fischer_ms(bonus: Bonus) -> u64 {
     }
 }
 
-/// Bounds on the sum of the increments of the first `presses` presses, in milliseconds. After the first control they
-/// may differ: a clock that does not count moves changes the increment when the time of the period before is used up.
+/// Bounds on the sum of the increments of the first `presses` presses, in milliseconds. After the first time control
+/// the bounds may differ: a clock that does not count moves changes the increment when the time of the previous period
+/// is used up.
 fn increments(control: &TimeControl, presses: u32) -> RangeInclusive<u64> {
     let increment = |number: u32| fischer_ms(control.bonus(number));
     let first = control.required(0).unwrap_or(u32::MAX);

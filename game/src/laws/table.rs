@@ -1,7 +1,7 @@
 //! The rules that differ between editions and modes of play, with one row for each topic.
 //!
-//! Like the articles, a row lists editions from the oldest to the newest; an edition that is not listed has the rule of
-//! the one before. The sources are in `articles.rs`, by topic.
+//! As in `articles.rs`, a row lists editions from the oldest to the newest; an edition that is not listed has the rule
+//! of the edition before. The sources are in `articles.rs`, by topic.
 
 use super::edition::Edition::{self, *};
 use super::edition::Mode;
@@ -17,7 +17,7 @@ pub enum Penalty {
         /// The offence that loses, counted from 1.
         loses_at: u32,
     },
-    /// The same penalty, from an article of the quickplay finish (1997).
+    /// As [`Self::Minutes`], but from an article of the quickplay finish (1997).
     QuickplayFinish {
         /// The minutes.
         minutes: u8,
@@ -26,7 +26,7 @@ pub enum Penalty {
     },
     /// The first offence loses.
     LosesAtOnce,
-    /// The same minutes, if the opponent claims before making the next move.
+    /// As [`Self::Minutes`], but only if the opponent claims before making the next move.
     OnClaim {
         /// The minutes.
         minutes: u8,
@@ -44,7 +44,7 @@ pub enum Penalty {
 pub enum PressWithoutMove {
     /// The edition has no rule.
     NoRule,
-    /// The arbiter may punish it.
+    /// The arbiter may penalise it.
     Discretion,
     /// It is an illegal move.
     AsIllegal,
@@ -77,7 +77,7 @@ pub enum FlagCall {
     ArbiterOrTimelyClaim,
     /// The arbiter or a player, who may stop the clocks; that player's own time does not matter (2023: A.5.3, A.5.5).
     ArbiterOrClaim,
-    /// Only a player, who stops both clocks with their own flag still up; the arbiter says nothing.
+    /// Only a player, who stops both clocks with their own flag still up; the arbiter does not intervene.
     Claim,
 }
 
@@ -108,9 +108,10 @@ pub enum ClaimCost {
 pub enum Quickplay {
     /// Declare the game drawn, or postpone the decision (1997).
     DrawOrPostpone,
-    /// The same, or reject the claim.
+    /// As [`Self::DrawOrPostpone`], or reject the claim.
     Decide,
-    /// The same; in addition, a player may ask for an increment instead (since 2014). The event must have announced it.
+    /// As [`Self::Decide`]; in addition, a player may ask for an increment instead (since 2014). The event must have
+    /// announced it.
     DecideOrIncrement,
 }
 
@@ -127,12 +128,13 @@ pub(super) enum DisplacedPress {
 
 type ByEdition<T> = &'static [(Edition, T)];
 
-/// The rule in an edition: `first` for the oldest, else the last change up to it.
+/// The rule in an edition: the last of `changes` up to this edition, or `first` before any change.
 fn since<T: Copy>(first: T, changes: ByEdition<T>, edition: Edition) -> T {
     let change = changes.iter().rfind(|(since, _)| *since <= edition);
     change.map_or(first, |(_, rule)| *rule)
 }
 
+// Named by the minutes and by the offence that loses: `TWO_OF_THREE` is two minutes, and the third offence loses.
 const TWO_OF_TWO: Penalty = Penalty::Minutes {
     minutes: 2,
     loses_at: 2,
@@ -262,7 +264,7 @@ pub(super) fn start_limit(edition: Edition, play: Play) -> Option<u32> {
     }
 }
 
-/// Whether that limit only bars claims by the players; since 2014 it bars any change.
+/// Whether the [limit](start_limit) only bars claims by the players. Since 2014, it bars any change.
 pub(super) fn limit_bars_claims(edition: Edition) -> bool {
     since(true, &[(Fide2014, false)], edition)
 }
@@ -290,7 +292,7 @@ pub(super) fn castling_lost(edition: Edition) -> CastlingLost {
     )
 }
 
-/// Whether a turned board must be corrected, rather than only may.
+/// Whether a turned board must be corrected. If not, it may be.
 pub(super) fn rotated_must(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
@@ -325,7 +327,8 @@ pub(super) fn seventy_five(edition: Edition) -> Option<SeventyFive> {
     )
 }
 
-/// Whether a king that must move keeps its right to castle until it has moved; 1997 considers future castling.
+/// Whether a king that must move next keeps its right to castle until it has moved. In 1997, a right that every next
+/// move loses does not count.
 pub(super) fn forced_king_keeps_right(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
@@ -362,7 +365,7 @@ pub(super) fn two_flags_draw(edition: Edition, play: Play) -> bool {
     }
 }
 
-/// Whether the winner needs material that can force mate soon, rather than any way to mate.
+/// Whether a win needs mating material, rather than any way to mate.
 pub(super) fn needs_mating_material(edition: Edition, play: Play) -> bool {
     matches!(play, Bs | Bu) && since(true, &[(Fide2009, false)], edition)
 }

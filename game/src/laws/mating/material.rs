@@ -1,4 +1,4 @@
-//! Material that can never mate, wherever it stands.
+//! Material that can never mate, whatever the position.
 
 use shakmaty::{Bitboard, Board, Color};
 
