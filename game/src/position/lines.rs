@@ -29,7 +29,7 @@ impl FoundLines {
 
 /// Searches for legal lines of `plies` plies from `start` to the placement `target`. Visits at most `budget` positions.
 ///
-/// Every move must leave or reach a square on which the target differs. Lines in which a piece wanders off and comes
+/// Every move must leave or reach a square on which the target differs: lines in which a piece wanders off and comes
 /// back are not credible.
 pub(crate) fn between(start: &State, target: &Board, plies: usize, budget: usize) -> FoundLines {
     let mut search = LineSearch {
