@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_and_written_as_they_are_spelled() {
+    fn words_round_trip_by_their_spelling() {
         for lamp in Lamp::ALL {
             assert_eq!(json!(lamp), json!(lamp.as_str()));
             assert_eq!(serde_json::from_value::<Lamp>(json!(lamp)).ok(), Some(*lamp));

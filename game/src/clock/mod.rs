@@ -51,7 +51,6 @@ pub(crate) struct ClockWatch {
     doubted: Option<Doubted>,
     /// Whether the last reading of the running clock marked whose turn it was, in agreement with the lever.
     marks_turns: bool,
-    /// Whether the low battery has been reported.
     battery_reported: bool,
     /// Votes that White's side is the left one (positive) or the right one (negative).
     left_is_white: i8,
@@ -407,7 +406,6 @@ impl ClockWatch {
         Some(ClockFace { clock, as_of })
     }
 
-    /// Time of the last press by either side.
     pub(crate) fn pressed_at(&self) -> Option<Timestamp> {
         self.pressed_at
     }
@@ -440,7 +438,6 @@ impl TurnTime {
     }
 }
 
-/// A side's time in seconds.
 fn seconds(times: ClockTimes, side: Side) -> u32 {
     side_time(times, side).total_seconds()
 }

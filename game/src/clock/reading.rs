@@ -94,9 +94,9 @@ impl TrustedReading {
         }
         // Either there were two presses between two readings, or a time was misread by a second.
         let halted = lever_side(was).other();
-        let known = self.missed || self.presses_recorded || !self.lever_rests || !was.running;
+        let is_explained = self.missed || self.presses_recorded || !self.lever_rests || !was.running;
         let fell = side_time(now, halted).total_seconds() < side_time(was, halted).total_seconds();
-        if !known && !pressed && fell {
+        if !is_explained && !pressed && fell {
             return Fit::Unusual;
         }
         Fit::Plain

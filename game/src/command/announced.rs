@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn names_hold_until_the_next_game_begins() {
+    fn announced_players_apply_until_the_next_game_begins() {
         let adams = || outside(1, taken(Action::SetPlayers, json!({"white": "Adams"}), None));
         assert_eq!(white(&announced_after(&[adams()])), Some("Adams"));
         let refused = outside(

@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arbiter_can_have_another_game_count() {
+    fn an_arbiter_can_make_another_game_count() {
         let mut first = game("a", 0, PLACE, 18);
         ends(&mut first, 50, GameResult::WhiteWins, EndReason::Kings);
         let mut second = game("b", 100, (None, None), 40);
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_broken_off_or_tried_out_leaves_its_pairing_to_the_next() {
+    fn a_broken_off_or_trial_game_leaves_its_pairing_to_the_next() {
         for (plies, result, reason) in [
             (4, GameResult::Unknown, EndReason::Reset),
             (40, GameResult::Unknown, EndReason::Void),
@@ -482,7 +482,7 @@ mod tests {
 
     /// An assignment made when the second game began is final.
     #[test]
-    fn a_later_result_does_not_take_the_pairing_back() {
+    fn a_later_result_does_not_reassign_the_pairing() {
         let mut first = game("a", 0, PLACE, 6);
         ends(&mut first, 50, GameResult::Unknown, EndReason::Reset);
         let win = Some((GameResult::WhiteWins, EndReason::Resignation));

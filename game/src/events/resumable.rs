@@ -175,7 +175,7 @@ mod tests {
 
     /// Plies found over a gap are in doubt until two further plies are observed, or until they are withdrawn.
     #[test]
-    fn plies_found_over_a_gap_are_in_doubt_until_play_goes_on() {
+    fn plies_inferred_over_a_gap_are_in_doubt_until_play_continues() {
         let at = |micros| Timestamp::from_micros(micros);
         let recovered = |by| EventKind::BoardRecovered {
             by,

@@ -132,7 +132,7 @@ fn schema_lists_the_words_of_every_vocabulary() {
 
 /// The schema does not list the vocabularies that may grow, but events.md documents them.
 #[test]
-fn page_names_every_word() {
+fn events_md_documents_every_word() {
     let page = contract("events.md");
     for (name, words) in vocabularies() {
         for word in words {

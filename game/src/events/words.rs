@@ -128,7 +128,7 @@ vocabulary! {
         Default = "default",
         /// A player broke the rules of conduct (2023: Art. 11, 12.9.6).
         Conduct = "conduct",
-        /// The arbiter decided the result for another reason.
+        /// The arbiter decided, without a more specific reason.
         Arbiter = "arbiter",
         /// The game does not count.
         Void = "void",

@@ -385,7 +385,7 @@ mod tests {
 
     /// 6.3.2: with a delay, the main time never grows, and the time saved by the delay depends on the moves.
     #[test]
-    fn a_delay_gives_bounds() {
+    fn a_delay_widens_the_bounds() {
         let control = control("90 min, delay 30 s");
         let check = ClockCheck {
             saved_ms: minutes(9)..=minutes(10),

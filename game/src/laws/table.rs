@@ -1,7 +1,8 @@
 //! The rules that differ between editions and modes of play, with one row for each topic.
 //!
 //! As in `articles.rs`, a row lists editions from the oldest to the newest; an edition that is not listed has the rule
-//! of the edition before. The sources are in `articles.rs`, by topic.
+//! of the edition before. The sources are in `articles.rs`, by topic. A function without documentation is documented at
+//! the method of [`Rules`](super::Rules) with the same name, or at the type that it returns.
 
 use super::edition::Edition::{self, *};
 use super::edition::Mode;
@@ -169,12 +170,10 @@ pub(super) fn penalty(edition: Edition, play: Play) -> Penalty {
     }
 }
 
-/// Whether a draw replaces the loss if the opponent cannot mate.
 pub(super) fn penalty_spares(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
 
-/// Whether an illegal move can no longer be corrected once the opponent has made their next move.
 pub(super) fn stands_once_answered(edition: Edition, play: Play) -> bool {
     match play {
         S | Rs => false,
@@ -184,12 +183,10 @@ pub(super) fn stands_once_answered(edition: Edition, play: Play) -> bool {
     }
 }
 
-/// Whether the players may agree, without the arbiter, to correct an illegal move that stands.
 pub(super) fn players_may_agree(edition: Edition) -> bool {
     since(false, &[(Fide2014, true)], edition)
 }
 
-/// Whether the penalty for an illegal move is given only if a player asks for a ruling.
 pub(super) fn penalty_on_request(edition: Edition, play: Play) -> bool {
     matches!(play, Rs | Ru) && since(true, &[(Fide2009, false)], edition)
 }
@@ -208,7 +205,6 @@ pub(super) fn illegal_position(edition: Edition, play: Play) -> IllegalPositionR
     }
 }
 
-/// Whether a pawn left on the last rank becomes a queen where it stands.
 pub(super) fn becomes_queen(edition: Edition) -> bool {
     since(false, &[(Fide2014, true)], edition)
 }
@@ -240,12 +236,10 @@ pub(super) fn displacing_may_cost(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
 
-/// Whether making a move with two hands is treated as an illegal move.
 pub(super) fn two_hands_as_illegal(edition: Edition) -> bool {
     since(false, &[(Fide2017, true)], edition)
 }
 
-/// Whether Article 4 applies only at a player's request.
 pub(super) fn touch_on_request(edition: Edition, play: Play) -> bool {
     match play {
         S => false,
@@ -269,7 +263,7 @@ pub(super) fn limit_bars_claims(edition: Edition) -> bool {
     since(true, &[(Fide2014, false)], edition)
 }
 
-/// The pieces that may no longer castle in a game that continues from a wrong start.
+/// The pieces that may no longer castle in a game that continues from a wrong start (2009: A4a; 2014: A.4a).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CastlingLost {
     /// The edition has no special rule.
@@ -280,7 +274,6 @@ pub(super) enum CastlingLost {
     Misplaced,
 }
 
-/// The pieces that may no longer castle in a game that continues from a wrong start (2009: A4a; 2014: A.4a).
 pub(super) fn castling_lost(edition: Edition) -> CastlingLost {
     since(
         CastlingLost::NoRule,
@@ -303,7 +296,6 @@ pub(super) fn reversed_limit(edition: Edition) -> Option<u32> {
     since(None, &[(Fide2017, Some(10))], edition)
 }
 
-/// The condition on which fivefold repetition ends the game; `None` if it never does.
 pub(super) fn fivefold(edition: Edition) -> Option<Fivefold> {
     since(
         None,
@@ -315,7 +307,6 @@ pub(super) fn fivefold(edition: Edition) -> Option<Fivefold> {
     )
 }
 
-/// The moment at which seventy-five moves end the game; `None` if they never do.
 pub(super) fn seventy_five(edition: Edition) -> Option<SeventyFive> {
     since(
         None,
@@ -327,13 +318,10 @@ pub(super) fn seventy_five(edition: Edition) -> Option<SeventyFive> {
     )
 }
 
-/// Whether a king that must move next keeps its right to castle until it has moved. In 1997, a right that every next
-/// move loses does not count.
 pub(super) fn forced_king_keeps_right(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
 
-/// Whether a resignation is a draw if the opponent cannot mate.
 pub(super) fn resignation_spares(edition: Edition) -> bool {
     since(false, &[(Fide2023, true)], edition)
 }
@@ -365,13 +353,10 @@ pub(super) fn two_flags_draw(edition: Edition, play: Play) -> bool {
     }
 }
 
-/// Whether a win needs mating material, rather than any way to mate.
 pub(super) fn needs_mating_material(edition: Edition, play: Play) -> bool {
     matches!(play, Bs | Bu) && since(true, &[(Fide2009, false)], edition)
 }
 
-/// Whether a player in time trouble is exempt from writing for the rest of the period, even with more than five minutes
-/// again.
 pub(super) fn exempt_for_period(edition: Edition) -> bool {
     since(false, &[(Fide2017, true)], edition)
 }
@@ -390,8 +375,6 @@ pub(super) fn wrong_claim(edition: Edition, play: Play) -> ClaimCost {
     }
 }
 
-/// The arbiter's options on a claim in the last two minutes of a quickplay finish; `None` if this mode has no such
-/// claims.
 pub(super) fn quickplay(edition: Edition, play: Play) -> Option<Quickplay> {
     use Quickplay::{Decide, DecideOrIncrement, DrawOrPostpone};
     match play {

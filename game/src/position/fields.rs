@@ -24,7 +24,6 @@ pub(crate) fn chess_piece(piece: WirePiece) -> Option<Piece> {
     piece.fen().and_then(Piece::from_char)
 }
 
-/// The chess pieces of a dump.
 pub(crate) fn board_of(fields: &Dump, turned: bool) -> Board {
     let mut board = Board::empty();
     for (field, contents) in Field::all().zip(fields) {

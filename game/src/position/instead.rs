@@ -48,7 +48,6 @@ impl Instead {
         })
     }
 
-    /// The state after the irregular move.
     pub(crate) fn after(&self, before: &State) -> State {
         let mut board = before.board().clone();
         self.footprint.make(&mut board);

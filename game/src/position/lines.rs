@@ -18,7 +18,6 @@ pub(crate) enum FoundLines {
 }
 
 impl FoundLines {
-    /// Prepends a move to the lines.
     pub(crate) fn preceded_by(mut self, first: Move) -> Self {
         if let Self::Only(line) | Self::AnyOrder(line) = &mut self {
             line.insert(0, first);
@@ -58,7 +57,6 @@ struct LineSearch<'a> {
     orders: usize,
     /// Whether a line with different moves was found.
     several: bool,
-    /// The line being tried.
     line: Vec<Move>,
 }
 
@@ -159,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn different_moves_to_one_placement_are_several() {
+    fn different_moves_to_one_placement_are_ambiguous() {
         // The white king has several ways to its square.
         let found = searched("k7/8/8/8/8/8/P7/K7 w - - 0 1", "8/k7/8/8/P7/K7/8/8");
         assert_eq!(found, FoundLines::Several);

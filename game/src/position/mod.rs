@@ -31,7 +31,6 @@ pub(crate) fn outcome_of_kings(board: &Board) -> Option<KnownOutcome> {
     })
 }
 
-/// Squares on which two placements differ.
 pub(crate) fn difference(a: &Board, b: &Board) -> Bitboard {
     let colors = Color::ALL.into_iter().map(|c| a.by_color(c) ^ b.by_color(c));
     let roles = Role::ALL.into_iter().map(|r| a.by_role(r) ^ b.by_role(r));

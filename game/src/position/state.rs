@@ -122,7 +122,6 @@ impl State {
         Some(Self::new(Basis::of(setup, mode), mode))
     }
 
-    /// Creates a state from a setup with any placement.
     pub(crate) fn from_setup(setup: Setup, mode: CastlingMode) -> Self {
         Self::new(Basis::of(setup, mode), mode)
     }
@@ -143,7 +142,6 @@ impl State {
         }
     }
 
-    /// The setup after a ply that leaves `board`.
     fn succeeded_by(&self, board: Board, ep_square: Option<Square>) -> Setup {
         let before = self.basis.setup();
         let quiet = board.pawns() == before.board.pawns()

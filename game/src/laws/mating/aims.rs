@@ -50,7 +50,6 @@ impl<'a> Aims<'a> {
         }
     }
 
-    /// The role to which a pawn promotes.
     pub(super) fn promotion_role(&self) -> Role {
         if self.turn == self.side {
             Role::Queen

@@ -60,7 +60,6 @@ pub(super) fn is_ample(board: &Board, side: Color) -> bool {
         || knights.count() > 2
 }
 
-/// Whether the opponent of `side` has only its king.
 pub(super) fn faces_bare_king(board: &Board, side: Color) -> bool {
     board.by_color(side.other()).count() == 1
 }

@@ -21,7 +21,6 @@ use super::plan::{Plan, Post};
 const MAX_TRIES: u32 = 3000;
 /// Placements tried for plans on each square of the king.
 const MAX_PLAN_TRIES: u32 = 200;
-/// Most plans kept.
 const MAX_PLANS: usize = 12;
 
 /// Whether the reachable squares allow a mate by `side`. `false` proves that it never can mate; `true` proves nothing.

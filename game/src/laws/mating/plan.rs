@@ -23,7 +23,6 @@ struct Route {
     piece: Piece,
     /// Number of moves from each square to the target square, blocked only by solid men.
     moves: [u8; 64],
-    /// Weight of each move in the cost.
     weight: usize,
 }
 

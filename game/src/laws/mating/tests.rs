@@ -358,7 +358,7 @@ proptest! {
     }
 
     #[test]
-    fn men_move_as_the_game_does(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
+    fn men_have_the_legal_moves_of_the_game(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
         let position = played(&choices);
         let men = super::men::Men::new(&position).expect("two kings");
         // The check may be answered en passant, which `Men` does not know.
@@ -383,7 +383,7 @@ proptest! {
     }
 
     #[test]
-    fn packing_loses_nothing(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
+    fn unpacking_restores_the_position(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
         let position = played(&choices);
         let packed = super::store::Packed::new(&position).expect("at most 32 men");
         prop_assert_eq!(packed.unpack(), Some(position));

@@ -33,7 +33,6 @@ pub(super) enum Token {
     Other,
 }
 
-/// A token and its text.
 pub(super) type WrittenToken<'t> = (Token, &'t str);
 
 /// Units of time, in seconds, with the words for them.
@@ -152,7 +151,6 @@ const FILLERS: [&str; 18] = [
 ];
 /// Signs for minutes: an apostrophe and its substitutes on keyboards. Two signs in a row mean seconds.
 const MINUTE_SIGNS: [char; 7] = ['\'', '′', '’', '‘', '´', '`', 'ʹ'];
-/// Signs for seconds.
 const SECOND_SIGNS: [char; 6] = ['"', '″', '”', '“', '„', 'ʺ'];
 
 /// Splits a text into tokens. Brackets, dots of abbreviations and words without a meaning are left out.
