@@ -46,7 +46,7 @@ pub struct Proof {
     /// Arrival of the latest evidence. With the name of the port it locates the bytes in the recording.
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub to: Timestamp,
-    /// Position to which the advice refers, as FEN: usually the last legal one.
+    /// Position on which the incident is judged, as FEN: usually the last legal one.
     pub fen: Option<String>,
     /// Times of the clock; null if unknown.
     pub clock: Option<Clock>,

@@ -13,7 +13,7 @@ pub const PAIRINGS: &str = "pairings";
 /// Longest duration of a tournament. Its pairings ignore games that are older.
 pub const EVENT_SPAN: Duration = Duration::from_secs(16 * 24 * 3600);
 
-/// Fewest plies of a game without a result that counts for its pairing. Shorter games are trials of the board.
+/// Fewest plies of a game without a result that counts for its pairing. Shorter games count as trials.
 pub const MIN_PLIES: u32 = 10;
 
 /// The pairing of one game according to its events: round and table, the time of that assignment, and the times during

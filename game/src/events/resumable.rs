@@ -1,4 +1,4 @@
-//! State from which a game is resumed after a restart.
+//! State from which a game is resumed, for example after a restart.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Color;

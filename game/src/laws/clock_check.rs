@@ -219,9 +219,9 @@ mod tests {
     #[test]
     fn missing_increments_are_found_by_arithmetic() {
         let check = after_an_hour(12);
-        let seen = check.judge(&control("90+30"), times(70, 50), TOLERANCE);
+        let situation = check.judge(&control("90+30"), times(70, 50), TOLERANCE);
         assert_eq!(
-            seen,
+            situation,
             Some(Situation::ClockInconsistent {
                 missing_s: 720,
                 increments_of: Some(ByColor::new_with(|_| 12)),
@@ -239,9 +239,9 @@ mod tests {
             elapsed_ms: minutes(90),
             ..after_an_hour(20)
         };
-        let seen = check.judge(&control("2 h/40 + 1 h"), times(95, 75), TOLERANCE);
+        let situation = check.judge(&control("2 h/40 + 1 h"), times(95, 75), TOLERANCE);
         assert_eq!(
-            seen,
+            situation,
             Some(Situation::ClockInconsistent {
                 missing_s: -1200,
                 increments_of: None,
@@ -289,7 +289,7 @@ mod tests {
     }
 
     /// 6.10: a clock adds the time of the next period at the fortieth move, or when the time before is used up. Both
-    /// are right, whichever was seen; in the second period, a minute more or less is wrong.
+    /// are right, whichever was observed; in the second period, a minute more or less is wrong.
     #[test]
     fn a_later_period_may_start_at_the_control_or_at_zero() {
         let control = control(TWO_PERIODS);
@@ -306,8 +306,8 @@ mod tests {
                 white: left + minutes(given),
                 black: 0,
             };
-            let seen = in_the_second_period().judge(&control, shown, TOLERANCE);
-            assert_eq!(seen.is_none(), right, "{given}: {seen:?}");
+            let situation = in_the_second_period().judge(&control, shown, TOLERANCE);
+            assert_eq!(situation.is_none(), right, "{given}: {situation:?}");
         }
         // Before the fortieth move, no player can have received the second period's time.
         let early = ClockCheck {
@@ -325,15 +325,15 @@ mod tests {
             white: minutes(25),
             black: minutes(5),
         };
-        let seen = in_the_second_period().judge(&control(TWO_PERIODS), shown, TOLERANCE);
+        let situation = in_the_second_period().judge(&control(TWO_PERIODS), shown, TOLERANCE);
         let Some(Situation::ClockInconsistent {
             missing_s,
             increments_of,
             should,
             moves,
-        }) = seen
+        }) = situation
         else {
-            panic!("{seen:?}");
+            panic!("{situation:?}");
         };
         assert_eq!((missing_s, moves), (81 * 30, 40));
         assert_eq!(increments_of, Some(ByColor { white: 41, black: 40 }));

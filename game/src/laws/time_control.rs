@@ -316,8 +316,8 @@ impl TimeControl {
             before = period.bonus;
             if let Some(moves) = period.moves {
                 // "90 min/30" alone might mean an increment.
-                let alone = if self.periods.len() == 1 { " moves" } else { "" };
-                let _ = write!(words, "/{moves}{alone}");
+                let unit = if self.periods.len() == 1 { " moves" } else { "" };
+                let _ = write!(words, "/{moves}{unit}");
                 from += moves;
             }
         }

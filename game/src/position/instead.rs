@@ -75,8 +75,8 @@ fn castled(before: &Board, pairs: &[(Square, Square)]) -> Option<(Square, Square
     };
     let (king, rook) = (pair_of(Role::King)?, pair_of(Role::Rook)?);
     let along = |(from, to): (Square, Square)| from.rank() == king.0.rank() && to.rank() == king.0.rank();
-    let home = matches!(king.1.file(), File::C | File::G);
-    (home && along(king) && along(rook)).then_some(king)
+    let on_castling_file = matches!(king.1.file(), File::C | File::G);
+    (on_castling_file && along(king) && along(rook)).then_some(king)
 }
 
 /// Origin and destination of each piece; `None` if a piece that left does not match any arrived piece. A pawn on the

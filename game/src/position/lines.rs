@@ -101,13 +101,17 @@ impl LineSearch<'_> {
     /// and a ply removes one piece from a square, by moving or capturing it.
     fn in_reach(&self, state: &State, differs: Bitboard, plies: usize) -> bool {
         Color::ALL.into_iter().all(|color| {
-            let own = plies.div_ceil(2);
-            let own = if color == state.turn() { own } else { plies - own };
+            let own_plies = plies.div_ceil(2);
+            let own_plies = if color == state.turn() {
+                own_plies
+            } else {
+                plies - own_plies
+            };
             let castles =
                 usize::from((differs & state.board().kings() & state.board().by_color(color)).any());
             let arrive = (differs & self.target.by_color(color)).count();
             let leave = (differs & state.board().by_color(color)).count();
-            arrive <= own + castles && leave <= plies + castles
+            arrive <= own_plies + castles && leave <= plies + castles
         })
     }
 }

@@ -79,10 +79,10 @@ impl Drawn {
             (Self::Usual, _) | (Self::Any, Variant::WrongStart) => &standard,
             (Self::Any | Self::Chess960, _) => board,
         };
-        let right = |color: &Color| board.king_of(*color) == prescribed.king_of(*color);
+        let king_in_place = |color: &Color| board.king_of(*color) == prescribed.king_of(*color);
         Color::ALL
             .into_iter()
-            .filter(right)
+            .filter(king_in_place)
             .fold(Bitboard::EMPTY, |rooks, color| {
                 let rook = Role::Rook.of(color);
                 rooks | (board.by_piece(rook) & prescribed.by_piece(rook))
@@ -178,7 +178,7 @@ fn is_array(board: &Board) -> bool {
 /// The position of a placement with `turn` to move, in a game whose start was not observed. Kings and rooks on their
 /// original squares have the right to castle. `None` if the placement allows no legal position.
 pub(crate) fn without_history(board: &Board, turn: Color) -> Option<State> {
-    let home = |color: Color| {
+    let castling_rooks = |color: Color| {
         let rank = color.fold_wb(Rank::First, Rank::Eighth);
         let castles = board.king_of(color) == Some(Square::from_coords(File::E, rank));
         let corners =
@@ -192,7 +192,7 @@ pub(crate) fn without_history(board: &Board, turn: Color) -> Option<State> {
     position_of(
         board,
         turn,
-        home(Color::White) | home(Color::Black),
+        castling_rooks(Color::White) | castling_rooks(Color::Black),
         CastlingMode::Standard,
     )
 }
@@ -200,8 +200,8 @@ pub(crate) fn without_history(board: &Board, turn: Color) -> Option<State> {
 /// Whether a side has more pieces than in `before`, so that another game must have begun.
 pub(crate) fn is_another_game(board: &Board, before: &Board) -> bool {
     let count = |board: &Board, color: Color| board.by_color(color).count();
-    let more = |color: Color| count(board, color) > count(before, color);
-    Color::ALL.into_iter().any(more)
+    let has_more = |color: Color| count(board, color) > count(before, color);
+    Color::ALL.into_iter().any(has_more)
 }
 
 /// As [`without_history`], for a game that was observed until `last`: a king or rook that has left its square since
@@ -213,8 +213,8 @@ pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<Stat
     let rights = last
         .position()
         .map_or(Bitboard::EMPTY, |position| position.castles().castling_rights());
-    let stays = |color: Color| board.king_of(color) == last.board().king_of(color);
-    let kept = Color::ALL.into_iter().filter(|color| stays(*color));
+    let king_unmoved = |color: Color| board.king_of(color) == last.board().king_of(color);
+    let kept = Color::ALL.into_iter().filter(|color| king_unmoved(*color));
     // The colour must match, too: an enemy rook may stand on the square on which it captured this one.
     let rooks = kept.fold(Bitboard::EMPTY, |rooks, color| {
         let rook = Role::Rook.of(color);
@@ -248,8 +248,8 @@ pub(crate) fn seems_turned(board: &Board) -> bool {
 pub(crate) fn went_back(before: &Board, board: &Board) -> bool {
     let differs = difference(before, board);
     let left = differs.without(board.occupied()).single_square();
-    let came = differs.without(before.occupied()).single_square();
-    let Some((from, to)) = left.zip(came).filter(|_| differs.count() == 2) else {
+    let arrived = differs.without(before.occupied()).single_square();
+    let Some((from, to)) = left.zip(arrived).filter(|_| differs.count() == 2) else {
         return false;
     };
     let pawn = before.piece_at(from).filter(|piece| piece.role == Role::Pawn);

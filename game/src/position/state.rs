@@ -331,11 +331,11 @@ impl State {
     }
 
     fn san_from_any(&self, m: Move) -> String {
-        let mut alike = MoveList::new();
+        let mut similar = MoveList::new();
         let same = |other: &Move| other.role() == m.role() && other.to() == m.to();
         // A board has no more similar moves than the list can hold.
         for other in self.legal_moves().into_iter().filter(same) {
-            if alike.try_push(other).is_err() {
+            if similar.try_push(other).is_err() {
                 break;
             }
         }
@@ -347,19 +347,19 @@ impl State {
                 Suffix::Check
             }
         });
-        let san = San::disambiguate(m, &alike);
+        let san = San::disambiguate(m, &similar);
         SanPlus { san, suffix }.to_string()
     }
 }
 
 /// The rooks on the same squares as before, of sides whose king has not moved either.
 fn unmoved_rooks(before: &Board, after: &Board) -> Bitboard {
-    let stays = |color: &Color| before.king_of(*color) == after.king_of(*color);
+    let king_unmoved = |color: &Color| before.king_of(*color) == after.king_of(*color);
     let rooks = |color: Color| {
         let rook = Role::Rook.of(color);
         before.by_piece(rook) & after.by_piece(rook)
     };
-    let kept = Color::ALL.into_iter().filter(stays);
+    let kept = Color::ALL.into_iter().filter(king_unmoved);
     kept.fold(Bitboard::EMPTY, |all, color| all | rooks(color))
 }
 

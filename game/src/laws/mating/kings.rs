@@ -209,7 +209,7 @@ fn has_tempo(mobility: &Mobility, color: Color) -> bool {
 
 /// Whether a man of this colour can ever attack `target` along a line that passes through `through`.
 fn has_line_through(mobility: &Mobility, color: Color, target: Square, through: Square) -> bool {
-    let shut = mobility.solid.without(through);
+    let blockers = mobility.solid.without(through);
     let from = |role, stands: Bitboard| {
         let line = match role {
             Role::Bishop => bishop_attacks(target, Bitboard::EMPTY),
@@ -219,7 +219,7 @@ fn has_line_through(mobility: &Mobility, color: Color, target: Square, through: 
         };
         (stands & line).into_iter().any(|from| {
             let way = between(from, target);
-            way.contains(through) && !way.intersects(shut)
+            way.contains(through) && !way.intersects(blockers)
         })
     };
     mobility

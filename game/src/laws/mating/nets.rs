@@ -143,13 +143,13 @@ impl<'a> Net<'a> {
     /// Squares from which a man of the mating side could attack `target`, by role.
     fn posts(&self, man: &Man, target: Square) -> [(Role, Bitboard); 3] {
         // The king does not block a line: stepping back along the line would not escape.
-        let shut = self.mobility.solid.without(self.king);
+        let blockers = self.mobility.solid.without(self.king);
         let from = |role| match role {
             Role::Pawn => pawn_attacks(man.color.other(), target),
             Role::Knight => knight_attacks(target),
-            Role::Bishop => bishop_attacks(target, shut),
-            Role::Rook => rook_attacks(target, shut),
-            Role::Queen => queen_attacks(target, shut),
+            Role::Bishop => bishop_attacks(target, blockers),
+            Role::Rook => rook_attacks(target, blockers),
+            Role::Queen => queen_attacks(target, blockers),
             Role::King => king_attacks(target) & !king_attacks(self.king),
         };
         let crowned = |role| {
