@@ -96,20 +96,22 @@ table! {
     /// Cost of an announced ply that was not played after all.
     withdrawn: Cost = 60;
 
-    /// Time after which a move stands: the scan is complete, and so is the burst of reports on the serial line.
+    /// Shortest time for which a move must stand before it counts: the scan and the burst of reports on the serial line
+    /// are complete by then.
     settle: Duration = Duration::from_millis(60);
-    /// Time within which a hand that moves a piece further does so.
+    /// Longest time for which a piece rests on a square before the same hand moves it on.
     pause: Duration = Duration::from_millis(420);
-    /// Time off its square, or on another one, after which a piece is neither just being adjusted nor misread.
+    /// Time for which a piece must be off its square, or on another one, to count as touched. Adjusting a piece, and
+    /// misreading one, takes less.
     touched: Duration = Duration::from_millis(800);
     /// Time after which a half-done action is finished: a pushed piece is taken away, a nudge is over, the clock is
     /// pressed.
     rest: Duration = Duration::from_millis(1200);
-    /// Time after which nothing more follows: the other piece of a castling has moved, a piece in a hand has been put
-    /// back. A ply on a quiet board is then beyond doubt.
+    /// Time after which a motion has no continuation: the other piece of a castling has moved, a piece in a hand has
+    /// been put back. A ply on a quiet board is then beyond doubt.
     doubt: Duration = Duration::from_millis(2000);
-    /// Time after which a hand that holds two pieces has put them down, and a pushed piece has been put back or its
-    /// player has pressed.
+    /// Time after which a hand that holds two pieces has put them down, and a player has put a pushed piece back or
+    /// pressed the clock.
     put_right: Duration = Duration::from_secs(6);
     /// Time after which nobody resumes an unfinished action.
     patience: Duration = Duration::from_secs(12);
@@ -147,7 +149,7 @@ pub(crate) const PASSING: Duration = ONE_SCAN_APART.saturating_mul(2);
 pub(crate) const IN_HANDS: usize = 4;
 /// Most squares that two ordinary moves explain. If more differ, pieces are being set up or cleared away.
 pub(crate) const TWO_MOVES: usize = 6;
-/// Largest number of similar events that may be accidental, or two of which may be observed as one.
+/// Largest number of similar events that may be accidental, or of which two may be observed as one.
 pub(crate) const A_FEW: usize = 3;
 /// Number of following plies that prove a line. Without them, it may fit the board by accident.
 pub(crate) const PLIES_OF_PROOF: usize = 2;

@@ -11,7 +11,7 @@ use thiserror::Error;
 pub struct UnknownWord {
     /// The kind of word, as in "end reason".
     pub vocabulary: &'static str,
-    /// The word.
+    /// The unknown spelling.
     pub word: String,
 }
 
@@ -19,7 +19,7 @@ pub struct UnknownWord {
 ///
 /// # Errors
 ///
-/// Fails if the value is not a string, or not one of the words; the message names it.
+/// Fails if the value is not a string, or not one of the words; the message quotes the value.
 pub fn deserialize<'de, W, D>(
     deserializer: D,
     vocabulary: &'static str,
@@ -38,7 +38,7 @@ where
 ///
 /// # Errors
 ///
-/// Fails if no word has this spelling; the message names the spelling.
+/// Fails if no word has this spelling; the message quotes the spelling.
 pub fn find<W: Copy>(
     word: &str,
     vocabulary: &'static str,
@@ -91,7 +91,7 @@ pub mod color {
         super::deserialize(deserializer, "colour", ALL, as_str)
     }
 
-    /// A word, or null.
+    /// An optional player colour, in JSON "white", "black" or null.
     pub mod option {
         use serde::{Deserialize, Deserializer, Serialize, Serializer};
         use shakmaty::Color;
@@ -148,7 +148,7 @@ macro_rules! vocabulary {
     };
 }
 
-/// Implements `Display`, `Serialize` and `Deserialize` by words for an enum with `ALL` and `as_str`.
+/// Implements `Display`, `Serialize` and `Deserialize` for an enum with `ALL` and `as_str`, using the spellings.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! spelled {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_and_written_as_they_are_spelled() {
+    fn words_round_trip_by_their_spelling() {
         for lamp in Lamp::ALL {
             assert_eq!(json!(lamp), json!(lamp.as_str()));
             assert_eq!(serde_json::from_value::<Lamp>(json!(lamp)).ok(), Some(*lamp));

@@ -51,7 +51,6 @@ pub(crate) struct ClockWatch {
     doubted: Option<Doubted>,
     /// Whether the last reading of the running clock marked whose turn it was, in agreement with the lever.
     marks_turns: bool,
-    /// Whether the low battery has been reported.
     battery_reported: bool,
     /// Votes that White's side is the left one (positive) or the right one (negative).
     left_is_white: i8,
@@ -96,7 +95,7 @@ pub(crate) const SURE_VOTES: i8 = 3;
 
 /// Silence that confirms a reading of a stopped or missing clock. A running clock is reported once a second.
 const PROVED_BY_SILENCE: Duration = CLOCK_REPORT_PERIOD.saturating_mul(3);
-/// The same on a bus, where boards are queried in turn.
+/// Silence that confirms a reading on a bus, where boards are queried in turn.
 const PROVED_BY_SILENCE_ON_BUS: Duration = PROVED_BY_SILENCE.saturating_mul(2);
 
 /// Limit of the vote count. It lets a few presses reveal that the clock was turned round during a game.
@@ -118,11 +117,11 @@ impl Side {
 }
 
 impl ClockWatch {
-    /// Takes in the board's report about its clock. Returns the readings that are now trusted, in order, each with its
+    /// Checks the plausibility of a clock reading. Returns the readings that are now trusted, in order, each with its
     /// time.
     ///
-    /// A reading that contradicts the known state is held back until the next reading confirms it. If the next reading
-    /// continues the known state instead, the contradicting one was noise.
+    /// A reading that contradicts the last trusted one is held back until the next reading confirms it. If the next
+    /// reading follows from the trusted one instead, the contradicting reading was noise.
     pub(crate) fn weigh(&mut self, at: Timestamp, reading: ClockReading) -> Vec<(Timestamp, ClockReading)> {
         let Some(known) = self.known() else {
             return vec![(at, reading)];
@@ -164,7 +163,7 @@ impl ClockWatch {
             .map(|doubted| doubted.at + wait)
     }
 
-    /// Takes the doubted reading, with its time, after silence has confirmed it.
+    /// Returns the doubted reading, with its time, once silence has confirmed it.
     pub(crate) fn proved(&mut self) -> Option<(Timestamp, ClockReading)> {
         self.doubted.take().map(|doubted| (doubted.at, doubted.reading))
     }
@@ -182,7 +181,7 @@ impl ClockWatch {
         })
     }
 
-    /// Takes in a trusted reading and returns the changes that it shows.
+    /// Applies a trusted reading and returns the changes that it shows.
     pub(crate) fn read(&mut self, at: Timestamp, times: ClockTimes) -> Vec<ClockChange> {
         let mut changes = Vec::new();
         let before = self.last.replace((at, times)).map(|(_, times)| times);
@@ -241,7 +240,7 @@ impl ClockWatch {
             && before.is_some_and(|before| before.running && seconds(times, halted) < seconds(before, halted))
     }
 
-    /// Handles a start of the clock: the interrupted turn continues, unless the lever has moved.
+    /// Handles a start of the clock: continues the interrupted turn, or begins a new one if `another_turn` is set.
     fn started(&mut self, at: Timestamp, another_turn: bool) {
         let ran = self
             .turn
@@ -276,12 +275,12 @@ impl ClockWatch {
         self.last.take().is_some()
     }
 
-    /// Leaves the presses to the board's own record from now on.
+    /// Stops reporting lever moves as presses, because the board records the presses itself.
     pub(crate) fn presses_are_recorded(&mut self) {
         self.presses_recorded = true;
     }
 
-    /// Notes that readings are missed from now on.
+    /// Marks the start of a time without readings.
     pub(crate) fn stop_listening(&mut self) {
         self.doubted = None;
         self.readings_missed = true;
@@ -298,12 +297,12 @@ impl ClockWatch {
         self.last
     }
 
-    /// Restores a reading that is newer than the recorded presses replayed in the meantime.
+    /// Restores a reading that is newer than the presses replayed since [`reading`](Self::reading) returned it.
     pub(crate) fn restore(&mut self, reading: (Timestamp, ClockTimes)) {
         self.last = Some(reading);
     }
 
-    /// Takes in a press from the board's memory: the side that pressed, and its remaining time.
+    /// Applies a press from the board's memory; `time` is the remaining time of the side that pressed.
     pub(crate) fn record_press(&mut self, at: Timestamp, pressed: Side, time: SideTime) {
         // The clock was running, although no reading of that time arrived.
         self.started_at = Some(self.started_at.map_or(at, |started| started.min(at)));
@@ -323,7 +322,7 @@ impl ClockWatch {
         self.last.map(|(_, times)| times.running)
     }
 
-    /// The side whose time runs, or would run if the clock were started.
+    /// The side whose time runs, or runs as soon as the clock is started.
     pub(crate) fn turn(&self) -> Option<Side> {
         self.last.map(|(_, times)| lever_side(times))
     }
@@ -407,7 +406,6 @@ impl ClockWatch {
         Some(ClockFace { clock, as_of })
     }
 
-    /// Time of the last press by either side.
     pub(crate) fn pressed_at(&self) -> Option<Timestamp> {
         self.pressed_at
     }
@@ -440,12 +438,11 @@ impl TurnTime {
     }
 }
 
-/// A side's time in seconds.
 fn seconds(times: ClockTimes, side: Side) -> u32 {
     side_time(times, side).total_seconds()
 }
 
-/// The side whose time runs: the lever is high on that side, because the other player has pressed it down.
+/// The side whose time runs. Its end of the lever is high, because the other player has pressed the other end down.
 fn lever_side(times: ClockTimes) -> Side {
     if times.lever_right_high {
         Side::Right

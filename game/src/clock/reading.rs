@@ -15,7 +15,7 @@ pub(crate) type ClockReading = Option<ClockTimes>;
 /// How a reading fits the reading before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// A clock can show this next.
+    /// An undamaged clock can show this next.
     Plain,
     /// Players can have caused this, but a damaged reading can look the same.
     Unusual,
@@ -46,7 +46,7 @@ const MAX_LAG: Duration = CLOCK_REPORT_PERIOD.saturating_mul(2);
 const MAX_INCREMENT: u32 = 61;
 
 impl TrustedReading {
-    /// The state after `reading`, if that is trusted; `None` if it reports that no clock is attached.
+    /// The state after `reading`, assuming that it is trusted; `None` if it reports that no clock is attached.
     pub(super) fn then(&self, at: Timestamp, reading: ClockReading) -> Option<Self> {
         let times = reading?;
         Some(Self {
@@ -94,16 +94,16 @@ impl TrustedReading {
         }
         // Either there were two presses between two readings, or a time was misread by a second.
         let halted = lever_side(was).other();
-        let known = self.missed || self.presses_recorded || !self.lever_rests || !was.running;
+        let is_explained = self.missed || self.presses_recorded || !self.lever_rests || !was.running;
         let fell = side_time(now, halted).total_seconds() < side_time(was, halted).total_seconds();
-        if !known && !pressed && fell {
+        if !is_explained && !pressed && fell {
             return Fit::Unusual;
         }
         Fit::Plain
     }
 }
 
-/// Whether a side that showed `was` can show `now` after at most `passed`. Added time is not judged here.
+/// Whether a side that showed `was` can show `now` after at most `passed`. Does not check for added time.
 fn can_follow(was: SideTime, now: SideTime, passed: Duration) -> bool {
     let had = Duration::from_secs(was.total_seconds().into());
     let has = Duration::from_secs(now.total_seconds().into());
@@ -119,7 +119,8 @@ pub(super) fn marks_turn(times: ClockTimes) -> bool {
     times.rights_turn == times.lever_right_high && times.lefts_turn != times.lever_right_high
 }
 
-/// Whether no further reading is due until something happens. Boards report the clock only when it changes.
+/// Whether no further reading is due after this one. Boards report the clock only when it changes, so a stopped clock
+/// or one at zero stays silent.
 pub(super) fn is_last(reading: ClockReading) -> bool {
     reading.is_none_or(|times| !times.running || side_time(times, lever_side(times)).total_seconds() == 0)
 }

@@ -1,4 +1,5 @@
-//! Announcements by command for the future: the players of the next game and the round. They survive restarts.
+//! Players of the next game and start of the round, as set by commands. Both follow from the events, so they survive
+//! restarts.
 
 use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
@@ -16,12 +17,12 @@ pub struct Announced {
     /// The last game and its players.
     game: Option<String>,
     playing: Option<Players>,
-    /// Whether they play with each other's pieces.
+    /// Whether these players have exchanged colours.
     reversed: bool,
 }
 
 impl Announced {
-    /// Takes in the next event of the board.
+    /// Applies the next event of the board.
     pub fn apply(&mut self, event: &Event) {
         match &event.kind {
             EventKind::CommandTaken {
@@ -29,7 +30,7 @@ impl Announced {
                 arguments,
                 error: None,
                 ..
-            } => self.take_command(event, *action, arguments),
+            } => self.apply_command(event, *action, arguments),
             EventKind::GameStarted { players, .. } => {
                 self.next = None;
                 self.game.clone_from(&event.game);
@@ -71,8 +72,8 @@ impl Announced {
         self.round
     }
 
-    /// Applies a successful command. The referee has checked it; it must have the same meaning here.
-    fn take_command(&mut self, event: &Event, action: Action, arguments: &Value) {
+    /// Applies a command that the referee has carried out. The effect must be the same as in the referee.
+    fn apply_command(&mut self, event: &Event, action: Action, arguments: &Value) {
         match action {
             Action::SetPlayers => {
                 let set = SetPlayers::deserialize(arguments).ok();
@@ -84,12 +85,12 @@ impl Announced {
             Action::NewGame => {
                 let named = NewGame::deserialize(arguments).ok().and_then(|new| new.players());
                 // The same players replay a game that was broken off, with the right colours.
-                let again = self.playing.clone().filter(|_| event.game.is_some());
-                let again = match self.reversed {
-                    true => again.map(|players| players.exchanged()),
-                    false => again,
+                let same_players = self.playing.clone().filter(|_| event.game.is_some());
+                let same_players = match self.reversed {
+                    true => same_players.map(|players| players.exchanged()),
+                    false => same_players,
                 };
-                let before = again.or_else(|| self.next.take());
+                let before = same_players.or_else(|| self.next.take());
                 self.next = match named {
                     Some(named) => Some(named.over(before.as_ref())),
                     None => before,
@@ -126,7 +127,7 @@ mod tests {
     use crate::events::{DecidedBy, GameResult};
     use crate::position::Variant;
 
-    /// Moves an event out of any game.
+    /// Creates an event that belongs to no game.
     fn outside(seq: u64, kind: EventKind) -> Event {
         Event {
             game: None,
@@ -149,30 +150,36 @@ mod tests {
         announced.players()?.white.as_deref()
     }
 
-    fn of(events: &[Event]) -> Announced {
+    fn announced_after(events: &[Event]) -> Announced {
         let mut announced = Announced::default();
         events.iter().for_each(|event| announced.apply(event));
         announced
     }
 
     #[test]
-    fn names_hold_until_the_next_game_begins() {
+    fn announced_players_apply_until_the_next_game_begins() {
         let adams = || outside(1, taken(Action::SetPlayers, json!({"white": "Adams"}), None));
-        assert_eq!(white(&of(&[adams()])), Some("Adams"));
+        assert_eq!(white(&announced_after(&[adams()])), Some("Adams"));
         let refused = outside(
             2,
             taken(Action::SetPlayers, json!({"white": "Becker"}), Some("no")),
         );
-        assert_eq!(white(&of(&[adams(), refused])), Some("Adams"));
+        assert_eq!(white(&announced_after(&[adams(), refused])), Some("Adams"));
         // A command during a game, or for a named game, does not affect the next one.
         let current = event(2, taken(Action::SetPlayers, json!({"white": "Becker"}), None));
-        let certain = outside(
+        let for_named_game = outside(
             3,
             taken(Action::SetPlayers, json!({"white": "Clark", "game": "g"}), None),
         );
-        assert_eq!(white(&of(&[adams(), current, certain])), Some("Adams"));
         assert_eq!(
-            white(&of(&[adams(), event(2, started("start", Variant::Standard))])),
+            white(&announced_after(&[adams(), current, for_named_game])),
+            Some("Adams")
+        );
+        assert_eq!(
+            white(&announced_after(&[
+                adams(),
+                event(2, started("start", Variant::Standard))
+            ])),
             None
         );
     }
@@ -199,7 +206,7 @@ mod tests {
             };
             [event(1, started("start", Variant::Standard)), event(2, amended)].to_vec()
         };
-        assert_eq!(white(&of(&plays())), None);
+        assert_eq!(white(&announced_after(&plays())), None);
         let gap = EventKind::GameEnded {
             result: GameResult::Unknown,
             reason: EndReason::Gap,
@@ -209,26 +216,29 @@ mod tests {
             decided_by: None,
         };
         assert_eq!(
-            white(&of(&[plays(), vec![event(3, gap)]].concat())),
+            white(&announced_after(&[plays(), vec![event(3, gap)]].concat())),
             Some("Adams")
         );
-        let anew = |arguments| event(3, taken(Action::NewGame, arguments, None));
+        let new_game = |arguments| event(3, taken(Action::NewGame, arguments, None));
         assert_eq!(
-            white(&of(&[plays(), vec![anew(json!({}))]].concat())),
+            white(&announced_after(&[plays(), vec![new_game(json!({}))]].concat())),
             Some("Adams")
         );
-        let others = anew(json!({"white": "Becker"}));
-        assert_eq!(white(&of(&[plays(), vec![others]].concat())), Some("Becker"));
+        let others = new_game(json!({"white": "Becker"}));
+        assert_eq!(
+            white(&announced_after(&[plays(), vec![others]].concat())),
+            Some("Becker")
+        );
     }
 
     #[test]
     fn a_round_begins_at_the_given_time_or_with_the_command() {
         let now = outside(7, taken(Action::StartRound, json!({}), None));
-        assert_eq!(of(std::slice::from_ref(&now)).round(), Some(now.ts));
+        assert_eq!(announced_after(std::slice::from_ref(&now)).round(), Some(now.ts));
         let later = json!({"begins": "2026-11-21T15:15:00+01:00"});
         let later = outside(8, taken(Action::StartRound, later, None));
         assert_eq!(
-            of(&[now, later]).round(),
+            announced_after(&[now, later]).round(),
             Some(Timestamp::from_micros(1_795_270_500_000_000))
         );
     }

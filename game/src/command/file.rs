@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn an_invalid_line_is_named_in_the_error() {
-        for (broken, wrong) in [
+        for (broken, expected) in [
             (
                 IDENTIFY.replace("identify", "wave"),
                 "round-5.jsonl:2: unknown command \"wave\"; expected one of set_players",
@@ -119,7 +119,7 @@ mod tests {
             ),
         ] {
             let error = parse(&format!("{IDENTIFY}\n{broken}")).expect_err("an error");
-            assert!(error.starts_with(wrong), "{error}");
+            assert!(error.starts_with(expected), "{error}");
         }
     }
 }

@@ -28,7 +28,7 @@ pub use refusal::Refusal;
 /// A command for one board.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Command {
-    /// Chosen by the sender; the answer repeats it.
+    /// Id chosen by the sender; the answer repeats it.
     pub id: String,
     /// The sender, as in "A. Meier".
     pub by: String,
@@ -292,7 +292,7 @@ pub struct DecideClaim {
     pub replace: bool,
 }
 
-/// A text that is not a command.
+/// Reason for which a text is not a command.
 #[derive(Debug, Error)]
 pub enum InvalidCommand {
     /// The text is not a JSON object.
@@ -330,7 +330,7 @@ pub struct Answer {
     /// Reason for a refusal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Another arbiter's decision, if that is the reason for the refusal. A repeated command with `replace` overrides
+    /// Another arbiter's decision, if it is the reason for the refusal. Repeating the command with `replace` overrides
     /// it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub standing: Option<Box<StandingDecision>>,
@@ -376,7 +376,7 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// Fails if the text is not a command; the message says why.
+    /// Fails if the text is not a command.
     pub fn parse(text: &str) -> Result<Self, InvalidCommand> {
         Self::from_fields(fields(text)?)
     }

@@ -1,4 +1,4 @@
-//! The players after `set_players`: which facts are new, and which stay.
+//! Effect of `set_players` on the names of the players and the known facts about them.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use shakmaty::{ByColor, Color};
@@ -97,11 +97,11 @@ enum Person {
 }
 
 impl SetPlayers {
-    /// The players after this command, if `before` were the players until now.
+    /// The players after this command; `before` are the players until now.
     #[must_use]
     pub fn players(&self, before: Option<&Players>) -> Players {
-        let nobody = Players::default();
-        let before = before.unwrap_or(&nobody);
+        let no_players = Players::default();
+        let before = before.unwrap_or(&no_players);
         let ByColor { white, black } = self.names(before);
         Players {
             white,
@@ -113,8 +113,8 @@ impl SetPlayers {
         }
     }
 
-    /// The side and previous name of a player whose name is taken as corrected, so that known facts are kept although
-    /// the command does not say so.
+    /// The side and previous name of a player whose new name counts as a correction: the command does not mention the
+    /// known facts, and they stay.
     pub(crate) fn corrected<'b>(&self, before: &'b Players) -> Option<(Color, &'b str)> {
         let is_kept = |color: &Color| {
             *self.change(*color) == Change::Kept
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn another_player_does_not_inherit_the_previous_players_facts() {
-        let white = |set: Value| {
+        let facts_after = |set: Value| {
             (
                 after(set.clone())["white_player"].clone(),
                 after(set)["black_player"].clone(),
@@ -241,40 +241,44 @@ mod tests {
         let (first, second) = (adler().white_player, adler().black_player);
         let facts = |facts: &Option<Box<PlayerFacts>>| json!(facts);
         assert_eq!(
-            white(json!({"white": "Becker, Anna", "black": "Adler, Jonas"})),
+            facts_after(json!({"white": "Becker, Anna", "black": "Adler, Jonas"})),
             (facts(&second), facts(&first)),
             "each keeps what is known of them when the sides are exchanged"
         );
         assert_eq!(
-            white(json!({"white": "Becker, Anna", "black": "Clark, Max"})),
+            facts_after(json!({"white": "Becker, Anna", "black": "Clark, Max"})),
             (facts(&second), Value::Null),
             "the former player of Black now has White"
         );
         assert_eq!(
-            white(json!({"white": "Clark, Max", "white_player": null})).0,
+            facts_after(json!({"white": "Clark, Max", "white_player": null})).0,
             Value::Null
         );
-        assert_eq!(white(json!({"white": null})).0, Value::Null);
+        assert_eq!(facts_after(json!({"white": null})).0, Value::Null);
         assert_eq!(
-            white(json!({"white": "Clark, Max", "round": 4})).0,
+            facts_after(json!({"white": "Clark, Max", "round": 4})).0,
             Value::Null,
             "another pairing"
         );
         let paired = json!({"white": "Clark, Max", "paired": {"white": {"rating": 1900}}});
         assert_eq!(
-            white(paired).0,
+            facts_after(paired).0,
             json!({"rating": 1900}),
             "another player of the pairing file"
         );
         let paired = json!({"white": "Clark, Max", "paired": {"white": {}}});
-        assert_eq!(white(paired).0, Value::Null);
+        assert_eq!(facts_after(paired).0, Value::Null);
         let paired = json!({"white": "Adler, Jonas-Paul", "paired": {"white": {"fide_id": 4600001}}});
         assert_eq!(
-            white(paired).0,
+            facts_after(paired).0,
             facts(&first),
             "the same FIDE id is the same person"
         );
         let paired = json!({"white": "Adler, Jonas", "paired": {"white": {"rating": 1900}}});
-        assert_eq!(white(paired).0, facts(&first), "the same name is the same person");
+        assert_eq!(
+            facts_after(paired).0,
+            facts(&first),
+            "the same name is the same person"
+        );
     }
 }

@@ -34,7 +34,7 @@ fn a_command_without_a_sender_is_the_arbiters() {
 
 #[test]
 fn errors_name_the_invalid_part() {
-    for (text, wrong) in [
+    for (text, expected) in [
         ("", "the command is not a JSON object: EOF"),
         (r#"{"do":"identify"}"#, "\"id\" is missing or not a string"),
         (r#"{"id":7,"do":"identify"}"#, "\"id\" is missing or not a string"),
@@ -60,7 +60,7 @@ fn errors_name_the_invalid_part() {
             "sync_clock_sides: \"top\" is not a side of the clock; expected left or right",
         ),
     ] {
-        assert!(error(text).starts_with(wrong), "{text}: {}", error(text));
+        assert!(error(text).starts_with(expected), "{text}: {}", error(text));
     }
 }
 

@@ -44,12 +44,12 @@ pub struct Ply {
 }
 
 impl Ply {
-    /// Maps every time of the ply through `then`.
-    pub(crate) fn date(&mut self, then: impl Fn(Timestamp) -> Timestamp) {
-        self.lifted_at = then(self.lifted_at);
-        self.stood_at = then(self.stood_at);
+    /// Maps every time of the ply through `shift`.
+    pub(crate) fn date(&mut self, shift: impl Fn(Timestamp) -> Timestamp) {
+        self.lifted_at = shift(self.lifted_at);
+        self.stood_at = shift(self.stood_at);
         for change in &mut self.evidence.changes {
-            change.when.at = then(change.when.at);
+            change.when.at = shift(change.when.at);
         }
     }
 }
@@ -149,7 +149,7 @@ impl Since {
         Self { from, at, recorded }
     }
 
-    /// Whether a dump reported the change, later than it happened.
+    /// Whether a dump reported the change, some time after it happened.
     pub(crate) fn is_late(self) -> bool {
         !self.recorded && self.from < self.at
     }

@@ -1,4 +1,4 @@
-//! Incidents in events.
+//! Fields of the events that open and update an incident.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ pub struct Proof {
     /// Arrival of the latest evidence. With the name of the port it locates the bytes in the recording.
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub to: Timestamp,
-    /// Position that counts, as FEN: mostly the last legal one.
+    /// Position on which the incident is judged, as FEN: usually the last legal one.
     pub fen: Option<String>,
     /// Times of the clock; null if unknown.
     pub clock: Option<Clock>,
@@ -56,7 +56,7 @@ pub struct Proof {
     pub values: BTreeMap<String, serde_json::Value>,
 }
 
-/// A change of a square.
+/// A reported change of the content of a square.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SquareChange {
     /// Time of the report.

@@ -1,4 +1,4 @@
-//! A board's incidents as a projection of its events: the open ones, and the number of offences.
+//! A board's open and past incidents, and the number of offences.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub struct Decided {
     pub text: Option<String>,
 }
 
-/// Key of the number of the offence in the evidence of an incident.
+/// Key of the offence number among the values in the evidence of an incident.
 const OFFENCE: &str = "offence";
 
 /// Number of the incident among its player's offences, from 1; 0 if it is not an offence.

@@ -278,7 +278,8 @@ pub enum EventKind {
         ply: u32,
         /// Ground of the claim.
         reason: ClaimReason,
-        /// Plies after which the position occurred, 0 for the start; for 50 moves, the last pawn move or capture.
+        /// Plies after which the position occurred, 0 for the start; for the 50-move rule, the last pawn move or
+        /// capture.
         occurrences: Vec<u32>,
         /// Move that the player would have to announce, in SAN, or several alternatives separated by blanks; null if
         /// the condition already holds on the board.
@@ -350,10 +351,10 @@ pub enum EventKind {
         /// Remark for the sender on the effect of the command.
         note: Option<String>,
     },
-    /// An incident began that the arbiter should know about.
+    /// An incident that concerns the arbiter began.
     #[serde(rename = "incident.opened")]
     IncidentOpened(Box<Incident>),
-    /// More is known about an open incident, or it went further.
+    /// An open incident has new evidence, or has become more serious.
     #[serde(rename = "incident.updated")]
     IncidentUpdated(Box<Incident>),
     /// An incident is over.
@@ -411,17 +412,17 @@ impl EventKind {
             .map(Duration::from_millis)
     }
 
-    /// Maps every time in the event's fields through `then`. All of these times are before the publication.
-    pub(crate) fn date(&mut self, then: impl Fn(Timestamp) -> Timestamp) {
+    /// Maps every time in the event's fields through `shift`. All of these times are before the publication.
+    pub(crate) fn date(&mut self, shift: impl Fn(Timestamp) -> Timestamp) {
         match self {
-            Self::BoardRecovered { from, to, .. } => (*from, *to) = (then(*from), then(*to)),
+            Self::BoardRecovered { from, to, .. } => (*from, *to) = (shift(*from), shift(*to)),
             Self::IncidentOpened(incident) | Self::IncidentUpdated(incident) => {
                 let Proof {
                     from, to, changes, ..
                 } = &mut incident.evidence;
-                (*from, *to) = (then(*from), then(*to));
+                (*from, *to) = (shift(*from), shift(*to));
                 for change in changes {
-                    change.at = then(change.at);
+                    change.at = shift(change.at);
                 }
             }
             _ => {}

@@ -13,8 +13,7 @@ pub const PAIRINGS: &str = "pairings";
 /// Longest duration of a tournament. Its pairings ignore games that are older.
 pub const EVENT_SPAN: Duration = Duration::from_secs(16 * 24 * 3600);
 
-/// Number of plies from which a game counts although setting up the pieces ended it without a result. Shorter games are
-/// taken for tries.
+/// Fewest plies of a game without a result that counts for its pairing. Shorter games count as trials.
 pub const MIN_PLIES: u32 = 10;
 
 /// The pairing of one game according to its events: round and table, the time of that assignment, and the times during
@@ -120,7 +119,7 @@ impl PairedGame {
         self.ended
     }
 
-    /// Whether the game is over and counts for its pairing: it was neither broken off nor a mere try.
+    /// Whether the game is over and counts for its pairing: it was neither broken off nor a mere trial.
     #[must_use]
     pub fn counts(&self) -> bool {
         self.ended.is_some() && !self.leaves_open()
@@ -130,7 +129,6 @@ impl PairedGame {
         self.plies == 0 && self.ended.is_some_and(|(_, reason)| reason == EndReason::Void)
     }
 
-    /// Whether the game is over without counting.
     fn leaves_open(&self) -> bool {
         let mut ended = self.ended.into_iter();
         ended.any(|(result, reason)| leaves_open(result, reason, self.plies))
@@ -182,8 +180,8 @@ where
     games.into_iter().reduce(|before, game| {
         let (held, next) = (before.as_ref(), game.as_ref());
         let continues = next.continues.as_ref() == Some(&held.game);
-        let takes = next.by_arbiter || continues || held.left_open_at(next.assigned);
-        if takes && !next.is_void_before_first_move() {
+        let replaces = next.by_arbiter || continues || held.left_open_at(next.assigned);
+        if replaces && !next.is_void_before_first_move() {
             game
         } else {
             before
@@ -246,7 +244,7 @@ impl TableResults {
     }
 }
 
-/// Whether a game with this end does not count, so that another game may be played for its pairing.
+/// Whether a game with this end leaves its pairing open for another game, because it does not count itself.
 #[must_use]
 pub fn leaves_open(result: GameResult, reason: EndReason, plies: u32) -> bool {
     match reason {
@@ -446,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arbiter_can_have_another_game_count() {
+    fn an_arbiter_can_make_another_game_count() {
         let mut first = game("a", 0, PLACE, 18);
         ends(&mut first, 50, GameResult::WhiteWins, EndReason::Kings);
         let mut second = game("b", 100, (None, None), 40);
@@ -464,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_broken_off_or_tried_out_leaves_its_pairing_to_the_next() {
+    fn a_broken_off_or_trial_game_leaves_its_pairing_to_the_next() {
         for (plies, result, reason) in [
             (4, GameResult::Unknown, EndReason::Reset),
             (40, GameResult::Unknown, EndReason::Void),
@@ -477,14 +475,14 @@ mod tests {
             assert_eq!(chosen(&[&first, &second]), "b", "{reason}");
         }
         let first = game("a", 0, PLACE, 40);
-        let mut nothing = game("b", 100, PLACE, 0);
-        ends(&mut nothing, 110, GameResult::Unknown, EndReason::Void);
-        assert_eq!(chosen(&[&first, &nothing]), "a");
+        let mut void_game = game("b", 100, PLACE, 0);
+        ends(&mut void_game, 110, GameResult::Unknown, EndReason::Void);
+        assert_eq!(chosen(&[&first, &void_game]), "a");
     }
 
     /// An assignment made when the second game began is final.
     #[test]
-    fn a_later_result_does_not_take_the_pairing_back() {
+    fn a_later_result_does_not_reassign_the_pairing() {
         let mut first = game("a", 0, PLACE, 6);
         ends(&mut first, 50, GameResult::Unknown, EndReason::Reset);
         let win = Some((GameResult::WhiteWins, EndReason::Resignation));

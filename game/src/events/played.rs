@@ -92,7 +92,7 @@ impl Players {
         }
     }
 
-    /// Whether the two names are exchanged compared with `before`.
+    /// Whether White's and Black's names are those of `before` with the colours exchanged.
     #[must_use]
     pub fn are_exchanged(&self, before: &Self) -> bool {
         self.white != self.black && self.white == before.black && self.black == before.white

@@ -21,7 +21,7 @@ pub struct GameRecord {
     pub board: String,
     /// Name of the stream of events.
     pub stream: String,
-    /// Number of changes so far. Equal revisions mean equal records.
+    /// Number of changes so far. Equal revisions of one game mean equal records.
     pub revision: u64,
     /// Time of the start.
     #[serde(serialize_with = "rfc3339")]
@@ -75,7 +75,7 @@ pub struct GameRecord {
     /// False if the end was not observed, see [`EventKind::GameEnded`].
     #[serde(skip_serializing_if = "core::clone::Clone::clone")]
     pub end_certain: bool,
-    /// Positions that the arbiter set and that the moves do not lead to; usually none.
+    /// Positions that the arbiter set and that do not result from the moves; usually none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<PositionRecord>,
     /// Notes of the arbiter, oldest first; usually none.
@@ -367,8 +367,8 @@ impl GameRecord {
         }
         self.mode = mode.or(self.mode);
         let ply = self.moves.last().map_or(0, |entry| entry.ply);
-        let stood = |fen: &str| self.start_fen == fen || self.moves.iter().any(|entry| entry.fen == fen);
-        if let Some(fen) = position.clone().filter(|fen| !stood(fen)) {
+        let occurred = |fen: &str| self.start_fen == fen || self.moves.iter().any(|entry| entry.fen == fen);
+        if let Some(fen) = position.clone().filter(|fen| !occurred(fen)) {
             self.positions.push(PositionRecord { ply, fen });
         }
         if let Some(text) = note.clone() {

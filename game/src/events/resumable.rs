@@ -1,4 +1,4 @@
-//! State from which a game is resumed.
+//! State from which a game is resumed, for example after a restart.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
@@ -50,7 +50,7 @@ impl ResumableGame {
     pub fn of(events: &[Event]) -> Option<Self> {
         let record = GameRecord::of(events)?;
         let rest = events.get(1..)?;
-        let set = rest.iter().rev().find_map(|event| match &event.kind {
+        let amended = rest.iter().rev().find_map(|event| match &event.kind {
             EventKind::GameAmended { time_control, .. } => time_control.clone(),
             _ => None,
         });
@@ -59,14 +59,14 @@ impl ResumableGame {
             number: number.parse().unwrap_or(0),
             record,
             last_ts: events.last()?.ts,
-            time_control: set,
+            time_control: amended,
             doubt: doubt(rest),
             halted: halted(rest),
         })
     }
 }
 
-/// The plies in doubt after these events of a game.
+/// The reconstructed plies that are not confirmed after these events of a game.
 fn doubt(events: &[Event]) -> Option<DoubtfulPlies> {
     let mut doubt: Option<DoubtfulPlies> = None;
     // The plies of a gap are published together with its board.recovered event.
@@ -142,7 +142,7 @@ mod tests {
             ply: 2,
             reason: CorrectionReason::Takeback,
         };
-        let known = |kinds: &[EventKind]| {
+        let halted_after = |kinds: &[EventKind]| {
             let events: Vec<Event> = kinds.iter().map(|kind| event(1, kind.clone())).collect();
             halted(&events)
         };
@@ -153,13 +153,13 @@ mod tests {
             completed(2, 580, Color::White),
         ];
         let black = Some((Color::Black, 580_000));
-        assert_eq!(known(&played), black);
+        assert_eq!(halted_after(&played), black);
         // A ply that was taken back had been pressed.
-        assert_eq!(known(&[&played[..], &[retracted]].concat()), black);
+        assert_eq!(halted_after(&[&played[..], &[retracted]].concat()), black);
         // A single ply without a clock reading leaves the halted side known.
-        assert_eq!(known(&[&played[..], &[made(3, None)]].concat()), black);
+        assert_eq!(halted_after(&[&played[..], &[made(3, None)]].concat()), black);
         assert_eq!(
-            known(&[&played[..], &[made(3, None), made(4, None)]].concat()),
+            halted_after(&[&played[..], &[made(3, None), made(4, None)]].concat()),
             None
         );
         // White's third move was not pressed, nor was Black's: White's clock runs on.
@@ -168,14 +168,14 @@ mod tests {
             made(4, Some(times(565, Color::White))),
         ];
         assert_eq!(
-            known(&[&played[..], &forgotten].concat()),
+            halted_after(&[&played[..], &forgotten].concat()),
             Some((Color::Black, 565_000))
         );
     }
 
     /// Plies found over a gap are in doubt until two further plies are observed, or until they are withdrawn.
     #[test]
-    fn plies_found_over_a_gap_are_in_doubt_until_play_goes_on() {
+    fn plies_inferred_over_a_gap_are_in_doubt_until_play_continues() {
         let at = |micros| Timestamp::from_micros(micros);
         let recovered = |by| EventKind::BoardRecovered {
             by,
@@ -189,7 +189,7 @@ mod tests {
                 ..ply(number, "e2e4", "e4")
             })
         };
-        let seen = |number| EventKind::MoveMade(ply(number, "e2e4", "e4"));
+        let observed = |number| EventKind::MoveMade(ply(number, "e2e4", "e4"));
         let in_doubt = |by, later: &[EventKind]| {
             let over_gap = [recovered(by), found(2), found(3)];
             let later = later.iter().map(|kind| Event {
@@ -205,8 +205,8 @@ mod tests {
         };
         assert_eq!(in_doubt(Recovery::Memory, &[]), None);
         assert_eq!(in_doubt(Recovery::Inferred, &[]), Some((at(5), 2, 3)));
-        assert_eq!(in_doubt(Recovery::Inferred, &[seen(4)]), Some((at(5), 2, 3)));
-        assert_eq!(in_doubt(Recovery::Inferred, &[seen(4), seen(5)]), None);
+        assert_eq!(in_doubt(Recovery::Inferred, &[observed(4)]), Some((at(5), 2, 3)));
+        assert_eq!(in_doubt(Recovery::Inferred, &[observed(4), observed(5)]), None);
         let retracted = |ply| EventKind::MoveRetracted {
             ply,
             reason: CorrectionReason::Recovered,

@@ -130,9 +130,9 @@ fn schema_lists_the_words_of_every_vocabulary() {
     assert!(compared.len() >= 12, "{compared:?}");
 }
 
-/// The schema does not list the vocabularies that may grow, but the page documents them.
+/// The schema does not list the vocabularies that may grow, but events.md documents them.
 #[test]
-fn page_names_every_word() {
+fn events_md_documents_every_word() {
     let page = contract("events.md");
     for (name, words) in vocabularies() {
         for word in words {

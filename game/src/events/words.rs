@@ -128,7 +128,7 @@ vocabulary! {
         Default = "default",
         /// A player broke the rules of conduct (2023: Art. 11, 12.9.6).
         Conduct = "conduct",
-        /// The arbiter decided so.
+        /// The arbiter decided, without a more specific reason.
         Arbiter = "arbiter",
         /// The game does not count.
         Void = "void",
@@ -182,7 +182,7 @@ vocabulary! {
     pub enum IncidentEnd {
         /// The situation was put right.
         Restored = "restored",
-        /// Another move replaced it.
+        /// Another move replaced the irregular one.
         Replaced = "replaced",
         /// The situation can no longer be put right.
         Stands = "stands",

@@ -21,7 +21,7 @@ use super::situation::Situation;
 pub struct Advice {
     /// The severity of the situation.
     pub severity: Severity,
-    /// The articles behind the advice, as in "7.5.1, 7.5.5"; empty if the edition has none.
+    /// The articles on which the advice is based, as in "7.5.1, 7.5.5"; empty if the edition has none.
     pub article: String,
     /// Whether all these article numbers were checked against the text of the edition.
     pub checked: bool,
@@ -167,6 +167,7 @@ impl Rules {
     }
 }
 
+/// Advice under construction: collects the values of the placeholders.
 struct Draft<'a> {
     rules: &'a Rules,
     color: Option<Color>,
@@ -180,11 +181,11 @@ impl<'a> Draft<'a> {
             color,
             values: BTreeMap::new(),
         };
-        draft.of(color)
+        draft.for_player(color)
     }
 
-    /// Sets the player concerned, whom the texts name together with the opponent.
-    fn of(mut self, color: Option<Color>) -> Self {
+    /// Sets the player concerned, and the placeholders for this player and the opponent.
+    fn for_player(mut self, color: Option<Color>) -> Self {
         self.color = color;
         let name = color.map_or("unknown", name);
         self.with("color", name).with("opponent", name)
@@ -195,7 +196,8 @@ impl<'a> Draft<'a> {
         self
     }
 
-    fn is(self, severity: Severity, case: &'static str, topics: &[Topic]) -> Advice {
+    /// Finishes the advice with the articles on these topics.
+    fn done(self, severity: Severity, case: &'static str, topics: &[Topic]) -> Advice {
         let mut articles: Vec<&str> = Vec::new();
         let checked = topics.iter().all(|topic| self.rules.is_checked(*topic));
         let cited = topics.iter().map(|topic| self.rules.article(*topic));

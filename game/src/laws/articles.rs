@@ -132,9 +132,8 @@ pub enum Topic {
     Evidence,
 }
 
-/// The articles on the topic; empty if the edition has none.
-///
-/// Ends with a dagger if the number was not checked against the edition's text.
+/// The articles on the topic; empty if the edition has none. Ends with a dagger if a number was not checked against the
+/// edition's text.
 pub(super) fn article(topic: Topic, edition: Edition, play: Play) -> &'static str {
     let rows = ROWS
         .iter()

@@ -1,4 +1,4 @@
-//! The texts: one catalogue for each language, with a text for each case.
+//! The texts of the advice: one catalogue for each language, with a text for each case.
 //!
 //! `catalogue/en.toml` describes the format. A new language needs a file beside it and a line here.
 
@@ -111,8 +111,8 @@ pub fn title(language: Language, kind: IncidentKind) -> &'static str {
 /// Translates a word of the events, such as "hint" of the group "severity". Returns the word itself if the catalogue
 /// lacks it.
 #[must_use]
-pub fn word<'w>(language: Language, of: &str, name: &'w str) -> &'w str {
-    let words = language.catalogue().words.get(of);
+pub fn word<'w>(language: Language, group: &str, name: &'w str) -> &'w str {
+    let words = language.catalogue().words.get(group);
     words
         .and_then(|words| words.get(name))
         .map_or(name, String::as_str)
@@ -121,7 +121,7 @@ pub fn word<'w>(language: Language, of: &str, name: &'w str) -> &'w str {
 /// Group of [words](word) for the reasons of results, as in `checkmate`.
 pub const END_REASON: &str = "end_reason";
 
-/// Group of short words for most of these reasons, for spectators.
+/// Group of [words](word) for most of the same reasons, in short form for spectators.
 pub const END_REASON_SHORT: &str = "end_reason_short";
 
 /// All words of a group, such as [`END_REASON`], as pairs of the name in the events and the word.
@@ -135,7 +135,7 @@ pub fn words_of(language: Language, group: &str) -> impl Iterator<Item = (&'stat
 const MAX_DEPTH: usize = 4;
 
 impl Catalogue {
-    /// Parses a catalogue. An invalid catalogue would leave the advice without texts; tests ensure that all are valid.
+    /// Parses a catalogue. An invalid one counts as empty; tests ensure that all are valid.
     fn read(file: &str) -> Self {
         toml::from_str(file).unwrap_or_default()
     }

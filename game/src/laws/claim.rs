@@ -69,7 +69,7 @@ pub enum Known {
     Yes,
     /// The condition does not hold.
     No,
-    /// No source has stated it.
+    /// It is not known whether the condition holds.
     Unknown,
 }
 
@@ -93,7 +93,8 @@ impl From<Option<bool>> for Known {
     }
 }
 
-/// A claim with less than two minutes left, with the facts that an arbiter needs to judge it. It contains no opinion.
+/// A claim with less than two minutes left, with the facts that an arbiter needs to judge it. It does not suggest a
+/// decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TwoMinuteClaim {
     /// Whether the player asks for five seconds a move instead of a draw.

@@ -10,15 +10,15 @@ use super::time_control::{Bonus, TimeControl};
 /// The facts for checking a clock (2023: 6.10).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClockCheck {
-    /// Milliseconds since the first clock was started, without the time of stops.
+    /// Milliseconds since the first clock was started, not counting the time during which the clock was stopped.
     pub elapsed_ms: u64,
     /// Moves completed by each player.
     pub moves: ByColor<u32>,
     /// Bounds on each player's presses after a move: the number observed, and one for each move.
     pub presses: ByColor<RangeInclusive<u32>>,
-    /// Presses without a move that stands. Each of them may have added an increment.
+    /// Presses that completed none of the current plies. Each of them may have added an increment.
     pub idle_presses: u32,
-    /// Number of periods whose time each player was seen to receive, from 1.
+    /// Number of periods whose time each player was observed to receive, from 1.
     pub periods: ByColor<u32>,
     /// Whether the clock adds the first increment before the first move, so that each player has received one more.
     pub before_first_move: bool,
@@ -32,9 +32,9 @@ pub struct ClockCheck {
 impl ClockCheck {
     /// The expected sum of both times, in milliseconds.
     ///
-    /// The range is a single value if all presses were seen and every period has the same increment. With a delay, or
-    /// if the increment changes at a control, these are bounds: a clock may change it at the control or only when the
-    /// time reaches zero.
+    /// The range is a single value if all presses were observed and every period has the same increment. It is wider
+    /// with a delay, or if the increment changes at a time control: a clock may change the increment at the control or
+    /// only when the time reaches zero.
     #[must_use]
     pub fn expected_sum(&self, control: &TimeControl) -> RangeInclusive<i64> {
         self.sum_with(control, self.periods)
@@ -72,18 +72,18 @@ impl ClockCheck {
             .saturating_sub_unsigned(self.elapsed_ms)
     }
 
-    /// Judges a clock that shows these times, in milliseconds. Returns `None` if they may be right within the
-    /// tolerance.
+    /// Checks the times that a clock shows, in milliseconds. Returns `None` if they may be right within the tolerance.
     ///
-    /// Some clocks add the time of a period at the move that reaches it, others when the time before is used up. A
-    /// clock is right if its times fit any number of periods that the players may have received.
+    /// Some clocks add the time of a period at the move that reaches it, others when the time of the previous period is
+    /// used up. A clock is right if its times fit any number of periods that the players may have received.
     #[must_use]
     pub fn judge(&self, control: &TimeControl, shown: ByColor<u64>, tolerance_ms: u64) -> Option<Situation> {
-        let together = i64::try_from(shown.white.checked_add(shown.black)?).ok()?;
-        let missing = |periods| missing(&self.sum_with(control, periods), together);
-        let given = |color: Color| 1..=self.most_periods(control, color);
-        let may_be_right = given(Color::White).any(|white| {
-            given(Color::Black).any(|black| missing(ByColor { white, black }).unsigned_abs() <= tolerance_ms)
+        let shown_sum = i64::try_from(shown.white.checked_add(shown.black)?).ok()?;
+        let missing = |periods| missing(&self.sum_with(control, periods), shown_sum);
+        let possible_periods = |color: Color| 1..=self.most_periods(control, color);
+        let may_be_right = possible_periods(Color::White).any(|white| {
+            possible_periods(Color::Black)
+                .any(|black| missing(ByColor { white, black }).unsigned_abs() <= tolerance_ms)
         });
         if may_be_right {
             return None;
@@ -92,15 +92,15 @@ impl ClockCheck {
             white: increments(control, self.moves.white),
             black: increments(control, self.moves.black),
         };
-        let all = exact.white.end().saturating_add(*exact.black.end());
-        // The clock runs without increments: each player lacks those of their own moves.
-        let without = self.base(control, self.periods).saturating_sub(together);
-        let never_set = all > 0
+        let all_increments = exact.white.end().saturating_add(*exact.black.end());
+        // The clock runs without increments: each player lacks the increments of their own moves.
+        let shortfall = self.base(control, self.periods).saturating_sub(shown_sum);
+        let never_set = all_increments > 0
             && exact.white.start() == exact.white.end()
             && exact.black.start() == exact.black.end()
-            && without.unsigned_abs() <= tolerance_ms;
+            && shortfall.unsigned_abs() <= tolerance_ms;
         let missing = if never_set {
-            without.saturating_add_unsigned(all)
+            shortfall.saturating_add_unsigned(all_increments)
         } else {
             missing(self.periods)
         };
@@ -116,7 +116,7 @@ impl ClockCheck {
         })
     }
 
-    /// Most periods whose time a player may have received: those seen, or those that the moves have reached.
+    /// Most periods whose time a player may have received: the observed ones, or the ones that the moves have reached.
     fn most_periods(&self, control: &TimeControl, color: Color) -> u32 {
         let pressed = *self.presses.get(color).end();
         let reached = control.standing(pressed).period.saturating_add(1);
@@ -142,8 +142,9 @@ fn fischer_ms(bonus: Bonus) -> u64 {
     }
 }
 
-/// Bounds on the sum of the increments of the first `presses` presses, in milliseconds. After the first control they
-/// may differ: a clock that does not count moves changes the increment when the time of the period before is used up.
+/// Bounds on the sum of the increments of the first `presses` presses, in milliseconds. After the first time control
+/// the bounds may differ: a clock that does not count moves changes the increment when the time of the previous period
+/// is used up.
 fn increments(control: &TimeControl, presses: u32) -> RangeInclusive<u64> {
     let increment = |number: u32| fischer_ms(control.bonus(number));
     let first = control.required(0).unwrap_or(u32::MAX);
@@ -218,9 +219,9 @@ mod tests {
     #[test]
     fn missing_increments_are_found_by_arithmetic() {
         let check = after_an_hour(12);
-        let seen = check.judge(&control("90+30"), times(70, 50), TOLERANCE);
+        let situation = check.judge(&control("90+30"), times(70, 50), TOLERANCE);
         assert_eq!(
-            seen,
+            situation,
             Some(Situation::ClockInconsistent {
                 missing_s: 720,
                 increments_of: Some(ByColor::new_with(|_| 12)),
@@ -238,9 +239,9 @@ mod tests {
             elapsed_ms: minutes(90),
             ..after_an_hour(20)
         };
-        let seen = check.judge(&control("2 h/40 + 1 h"), times(95, 75), TOLERANCE);
+        let situation = check.judge(&control("2 h/40 + 1 h"), times(95, 75), TOLERANCE);
         assert_eq!(
-            seen,
+            situation,
             Some(Situation::ClockInconsistent {
                 missing_s: -1200,
                 increments_of: None,
@@ -288,7 +289,7 @@ mod tests {
     }
 
     /// 6.10: a clock adds the time of the next period at the fortieth move, or when the time before is used up. Both
-    /// are right, whichever was seen; in the second period, a minute more or less is wrong.
+    /// are right, whichever was observed; in the second period, a minute more or less is wrong.
     #[test]
     fn a_later_period_may_start_at_the_control_or_at_zero() {
         let control = control(TWO_PERIODS);
@@ -305,8 +306,8 @@ mod tests {
                 white: left + minutes(given),
                 black: 0,
             };
-            let seen = in_the_second_period().judge(&control, shown, TOLERANCE);
-            assert_eq!(seen.is_none(), right, "{given}: {seen:?}");
+            let situation = in_the_second_period().judge(&control, shown, TOLERANCE);
+            assert_eq!(situation.is_none(), right, "{given}: {situation:?}");
         }
         // Before the fortieth move, no player can have received the second period's time.
         let early = ClockCheck {
@@ -324,15 +325,15 @@ mod tests {
             white: minutes(25),
             black: minutes(5),
         };
-        let seen = in_the_second_period().judge(&control(TWO_PERIODS), shown, TOLERANCE);
+        let situation = in_the_second_period().judge(&control(TWO_PERIODS), shown, TOLERANCE);
         let Some(Situation::ClockInconsistent {
             missing_s,
             increments_of,
             should,
             moves,
-        }) = seen
+        }) = situation
         else {
-            panic!("{seen:?}");
+            panic!("{situation:?}");
         };
         assert_eq!((missing_s, moves), (81 * 30, 40));
         assert_eq!(increments_of, Some(ByColor { white: 41, black: 40 }));
@@ -384,7 +385,7 @@ mod tests {
 
     /// 6.3.2: with a delay, the main time never grows, and the time saved by the delay depends on the moves.
     #[test]
-    fn a_delay_gives_bounds() {
+    fn a_delay_widens_the_bounds() {
         let control = control("90 min, delay 30 s");
         let check = ClockCheck {
             saved_ms: minutes(9)..=minutes(10),

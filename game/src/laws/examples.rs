@@ -1,4 +1,4 @@
-//! Example situations that together cover every text. They explain the Laws and check the catalogues.
+//! Example situations that together cover every text. They are used to explain the Laws and to check the catalogues.
 
 use shakmaty::{ByColor, Color, Role, Square};
 
@@ -22,7 +22,7 @@ impl Rules {
             .filter(|(situation, _)| situation.kind() == kind)
         {
             let advice = self.advise(situation, *color);
-            if cases.iter().all(|met| met.case != advice.case) {
+            if cases.iter().all(|known| known.case != advice.case) {
                 cases.push(advice);
             }
         }
@@ -172,7 +172,7 @@ fn offences() -> Vec<Example> {
     examples
 }
 
-/// Resetting a clock as in the handbook needs both times: 90 minutes and 30 seconds a move, after Black's 20th.
+/// The handbook's example for resetting a clock: 90 minutes and 30 seconds a move, after Black's 20th move.
 const TIMES: ClockReadings = ClockReadings {
     before: ByColor {
         white: 4_120_000,

@@ -75,7 +75,7 @@ pub enum Reason {
     Over,
     /// The side has too few men, or unsuitable ones.
     Material,
-    /// On no square that the loser's king can reach can it be mated.
+    /// The loser's king cannot be mated on any square that it can reach.
     Walls,
     /// As `Walls`, also considering which squares the two kings can occupy together.
     Kings,
@@ -111,27 +111,27 @@ pub struct MatingFinding {
 /// `budget` limits the search, in nodes: one node is one move played. A million nodes take about a second, ten million
 /// at most 180 MB. If the store of positions fills up first, the answer is [`MatingAnswer::Undetermined`].
 pub fn can_mate(position: &Chess, side: Color, budget: u64) -> MatingFinding {
-    if let Some(answer) = at_once(position, side, &position.legal_moves()) {
+    if let Some(answer) = without_search(position, side, &position.legal_moves()) {
         return MatingFinding { answer, nodes: 0 };
     }
-    let mut hunt = Hunt {
+    let mut finder = MateFinder {
         position,
         side,
         budget,
         nodes: 0,
     };
-    let answer = hunt
+    let answer = finder
         .sprint()
-        .or_else(|| hunt.run())
+        .or_else(|| finder.run())
         .unwrap_or(MatingAnswer::Undetermined);
     MatingFinding {
         answer,
-        nodes: hunt.nodes,
+        nodes: finder.nodes,
     }
 }
 
-/// Answers without a search: the game is over, or the material is insufficient.
-fn at_once(position: &Chess, side: Color, moves: &MoveList) -> Option<MatingAnswer> {
+/// Answers if the game is over or the material is insufficient.
+fn without_search(position: &Chess, side: Color, moves: &MoveList) -> Option<MatingAnswer> {
     if moves.is_empty() {
         let mated = position.is_check() && position.turn() != side;
         return Some(if mated {
@@ -146,31 +146,31 @@ fn at_once(position: &Chess, side: Color, moves: &MoveList) -> Option<MatingAnsw
 }
 
 /// Nodes of the first attempt, before any proof is tried.
-const FIRST: u64 = 3000;
+const FIRST_NODES: u64 = 3000;
 /// Nodes of the second attempt with the same cost function.
-const SECOND: u64 = 20_000;
+const SECOND_NODES: u64 = 20_000;
 /// Nodes of each attempt at a known mate with bishops and knights.
-const CORNER_PLAN: [u64; 2] = [300, 3000];
+const CORNER_PLAN_NODES: [u64; 2] = [300, 3000];
 /// Nodes of the first attempt at each plan.
-const PLAN: u64 = 1000;
+const PLAN_NODES: u64 = 1000;
 /// Number of plans tried again with more nodes.
 const BEST_PLANS: usize = 4;
 /// Factors by which the further rounds increase the number of nodes.
-const ROUNDS: [u64; 3] = [10, 100, 1000];
+const ROUND_FACTORS: [u64; 3] = [10, 100, 1000];
 
 /// Cost function of a search: the lower the cost, the nearer the mate.
-type Idea<'a> = &'a dyn Fn(&Chess) -> usize;
+type CostFunction<'a> = &'a dyn Fn(&Chess) -> usize;
 
 /// A series of searches with different cost functions.
-struct Hunt<'a> {
+struct MateFinder<'a> {
     position: &'a Chess,
     side: Color,
     budget: u64,
     nodes: u64,
 }
 
-impl Hunt<'_> {
-    /// Follows the straight run; if that ends short of the mate, searches from its end.
+impl MateFinder<'_> {
+    /// Plays a straight run for the mate. If the run ends before the mate, searches from the position reached.
     fn sprint(&mut self) -> Option<MatingAnswer> {
         if self.budget == 0 {
             return None;
@@ -182,7 +182,7 @@ impl Hunt<'_> {
             end.play_unchecked(*mv);
         }
         if !end.is_checkmate() {
-            let mut rest = Hunt {
+            let mut rest = MateFinder {
                 position: &end,
                 side: self.side,
                 budget: self.budget.saturating_sub(self.nodes),
@@ -205,8 +205,8 @@ impl Hunt<'_> {
         if let Some(answer) = self.corner_plans() {
             return Some(answer);
         }
-        // Most positions are open, and a mate is found sooner than any proof could be tried.
-        if let Some(answer) = self.search(&strip, false, FIRST) {
+        // Most positions are open, so a mate is found in less time than a proof takes.
+        if let Some(answer) = self.search(&strip, false, FIRST_NODES) {
             return Some(answer);
         }
         let mobility = Mobility::new(position);
@@ -217,12 +217,12 @@ impl Hunt<'_> {
             return Some(MatingAnswer::Cannot { why: Reason::Kings });
         }
         // In open positions, proofs during the search cost more than they save.
-        for (idea, share) in [(&corner as Idea<'_>, FIRST), (&strip, SECOND)] {
-            if let Some(answer) = self.search(idea, false, share) {
+        for (cost, share) in [(&corner as CostFunction<'_>, FIRST_NODES), (&strip, SECOND_NODES)] {
+            if let Some(answer) = self.search(cost, false, share) {
                 return Some(answer);
             }
         }
-        if let Some(answer) = self.search(&corner, true, FIRST) {
+        if let Some(answer) = self.search(&corner, true, FIRST_NODES) {
             return Some(answer);
         }
         if self.nodes >= self.budget {
@@ -230,18 +230,18 @@ impl Hunt<'_> {
         }
         let plans = nets::plans(&mobility, side, position);
         for plan in &plans {
-            if let Some(answer) = self.search(&|position| plan.cost(position), true, PLAN) {
+            if let Some(answer) = self.search(&|position| plan.cost(position), true, PLAN_NODES) {
                 return Some(answer);
             }
         }
-        for round in ROUNDS {
-            for idea in [&strip as Idea<'_>, &corner] {
-                if let Some(answer) = self.search(idea, true, FIRST * round) {
+        for round in ROUND_FACTORS {
+            for cost in [&strip as CostFunction<'_>, &corner] {
+                if let Some(answer) = self.search(cost, true, FIRST_NODES * round) {
                     return Some(answer);
                 }
             }
             for plan in plans.iter().take(BEST_PLANS) {
-                if let Some(answer) = self.search(&|position| plan.cost(position), true, PLAN * round) {
+                if let Some(answer) = self.search(&|position| plan.cost(position), true, PLAN_NODES * round) {
                     return Some(answer);
                 }
             }
@@ -257,7 +257,7 @@ impl Hunt<'_> {
             return None;
         }
         let plans = endings::plans(board, side);
-        CORNER_PLAN.into_iter().find_map(|share| {
+        CORNER_PLAN_NODES.into_iter().find_map(|share| {
             plans
                 .iter()
                 .find_map(|plan| self.search(&|position| plan.cost(position), false, share))
@@ -265,7 +265,7 @@ impl Hunt<'_> {
     }
 
     /// Runs one search with at most `share` of the remaining nodes.
-    fn search(&mut self, cost: Idea<'_>, proves: bool, share: u64) -> Option<MatingAnswer> {
+    fn search(&mut self, cost: CostFunction<'_>, proves: bool, share: u64) -> Option<MatingAnswer> {
         let left = self.budget.saturating_sub(self.nodes);
         if left == 0 {
             return None;
@@ -328,7 +328,7 @@ fn mated_next(position: &Chess) -> bool {
 /// never contradicts [`can_mate`].
 pub fn quick(position: &Chess, side: Color) -> Option<bool> {
     let moves = position.legal_moves();
-    if let Some(answer) = at_once(position, side, &moves) {
+    if let Some(answer) = without_search(position, side, &moves) {
         return Some(matches!(answer, MatingAnswer::Can { .. }));
     }
     if sprint::mates(position, side) {

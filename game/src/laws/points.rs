@@ -5,8 +5,8 @@ use serde::Deserialize;
 /// Decisions on the points that the Laws leave open. An event may decide each of them differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenPoints {
-    /// Minutes for an illegal move in supervised blitz of 2023, 1 or 2: A.3 says one, but B.2 leads to 7.5.5, which
-    /// says two.
+    /// Minutes for an illegal move in supervised blitz of 2023, 1 or 2: A.3 sets one, but B.2 leads to 7.5.5, which
+    /// sets two.
     pub blitz_2023_minutes: u8,
     /// Scope of the penalties of 1997 for illegal moves. Art. 10.3, among the rules of the quickplay finish, defines
     /// them.

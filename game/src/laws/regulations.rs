@@ -105,7 +105,7 @@ impl FromStr for DrawnStart {
             "standard" => Ok(Self::Standard),
             "chess960" => Ok(Self::Chess960(None)),
             pieces => {
-                let placement = drawn(pieces).ok_or_else(|| InvalidDrawnStart {
+                let placement = chess960_placement(pieces).ok_or_else(|| InvalidDrawnStart {
                     text: text.to_owned(),
                 })?;
                 Ok(Self::Chess960(Some(placement)))
@@ -116,13 +116,14 @@ impl FromStr for DrawnStart {
 
 /// The placement of a Chess960 start (2023: Guidelines II): the king between the rooks, the bishops on squares of both
 /// colours.
-fn drawn(pieces: &str) -> Option<String> {
+fn chess960_placement(pieces: &str) -> Option<String> {
     let rank = pieces.to_ascii_lowercase();
     let board = Board::from_ascii_board_fen(
         format!("{rank}/pppppppp/8/8/8/8/PPPPPPPP/{}", rank.to_ascii_uppercase()).as_bytes(),
     )
     .ok()?;
-    let of = |role: Role| board.by_piece(role.of(Color::White)) & Bitboard::from(shakmaty::Rank::First);
+    let first_rank =
+        |role: Role| board.by_piece(role.of(Color::White)) & Bitboard::from(shakmaty::Rank::First);
     let counted = [
         (Role::King, 1),
         (Role::Queen, 1),
@@ -130,16 +131,19 @@ fn drawn(pieces: &str) -> Option<String> {
         (Role::Bishop, 2),
         (Role::Knight, 2),
     ];
-    if counted.iter().any(|(role, count)| of(*role).count() != *count) {
+    if counted
+        .iter()
+        .any(|(role, count)| first_rank(*role).count() != *count)
+    {
         return None;
     }
     let file = |square: Square| square.file();
-    let king = of(Role::King).first().map(file)?;
+    let king = first_rank(Role::King).first().map(file)?;
     let (left, right) = (
-        of(Role::Rook).first().map(file)?,
-        of(Role::Rook).last().map(file)?,
+        first_rank(Role::Rook).first().map(file)?,
+        first_rank(Role::Rook).last().map(file)?,
     );
-    let light = (of(Role::Bishop) & Bitboard::LIGHT_SQUARES).count();
+    let light = (first_rank(Role::Bishop) & Bitboard::LIGHT_SQUARES).count();
     (left < king && king < right && light == 1).then(|| board.board_fen().to_string())
 }
 

@@ -5,7 +5,7 @@ use shakmaty::{ByColor, Color};
 use super::situation::ClockReadings;
 
 impl ClockReadings {
-    /// The recorded times: those at the completion of the last legal ply, with `bonus` milliseconds for the opponent of
+    /// The times recorded at the completion of the last legal ply, with `bonus` milliseconds for the opponent of
     /// `offender` (2023: 7.1, 7.5.5).
     #[must_use]
     pub fn exact(&self, offender: Color, bonus: u64) -> ByColor<u64> {
@@ -23,9 +23,9 @@ impl ClockReadings {
     }
 }
 
-/// A player's time by the rule of three, if the times of single moves are not known (2023: 7.1): of the time used for
-/// the moves played, the share of the kept moves is subtracted from the time at the start. Increments are left out on
-/// purpose. In milliseconds; `None` if no move was played, or if more moves are kept than were played.
+/// A player's time in milliseconds by the rule of three, for games in which the times of single moves are not known
+/// (2023: 7.1): the initial time, less the kept moves' share of the time used for all moves. Increments are left out on
+/// purpose. `None` if no move was played, or if more moves are kept than were played.
 #[must_use]
 pub fn rule_of_three(credited_ms: u64, shown_ms: u64, played: u32, kept: u32) -> Option<u64> {
     if played == 0 || kept > played {
@@ -45,7 +45,7 @@ pub fn dial(left_ms: u64) -> (u64, u64) {
     (minutes / 60, minutes % 60)
 }
 
-/// The times to set if their sum is wrong by `missing_ms` milliseconds (negative: too much). If the wrong clock is
+/// The times to set if `missing_ms` milliseconds are missing in their sum (negative: too much). If the wrong clock is
 /// known, it is corrected; else each player gets half of the difference (2023: 6.10).
 #[must_use]
 pub fn corrected(shown: ByColor<u64>, missing_ms: i64, wrong: Option<Color>) -> ByColor<u64> {
@@ -113,18 +113,18 @@ mod tests {
     /// Laws 2018, 7.1 and 7.5.5: 90+30, White's illegal 21st move is noticed at once.
     #[test]
     fn recorded_times_are_set_exactly_or_kept() {
-        let times_then = ClockReadings {
+        let readings = ClockReadings {
             before: times(ms(1, 8, 40), ms(1, 1, 5)),
             now: times(ms(1, 6, 10), ms(1, 0, 20)),
             undue: ms(0, 0, 30),
         };
         let bonus = ms(0, 2, 0);
         assert_eq!(
-            times_then.exact(Color::White, bonus),
+            readings.exact(Color::White, bonus),
             times(ms(1, 8, 40), ms(1, 3, 5))
         );
         assert_eq!(
-            times_then.keep(Color::White, bonus),
+            readings.keep(Color::White, bonus),
             times(ms(1, 5, 40), ms(1, 2, 20))
         );
     }

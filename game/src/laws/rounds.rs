@@ -14,7 +14,7 @@ pub struct Rounds {
     /// In ascending order.
     planned: Vec<Timestamp>,
     announced: Option<Timestamp>,
-    /// Lead of the clock of these start times over the times passed to and returned by the methods.
+    /// How far the clock to which the start times refer is ahead of the timestamps of the methods.
     ahead: Duration,
 }
 
@@ -54,18 +54,19 @@ impl Rounds {
         }
     }
 
-    /// Sets the lead of the clock of the start times over the times passed to and returned by the methods.
+    /// Sets how far the clock to which the start times refer is ahead of the timestamps of the other methods.
     pub fn set_ahead(&mut self, ahead: Duration) {
         self.ahead = ahead;
     }
 
-    /// Takes over the announcement and the clock's lead of `others`.
+    /// Copies the announcement of `others`, and how far its clock is ahead.
     pub fn take_over(&mut self, others: &Self) {
         (self.announced, self.ahead) = (others.announced, others.ahead);
     }
 
-    /// Announces a round that begins at `begins`. It replaces the round announced before, all rounds planned up to
-    /// then, and the next planned round if that is the nearest one and begins within half an hour.
+    /// Announces a round that begins at `begins`. It replaces the previous announcement and all rounds planned up to
+    /// `begins`. It also replaces the next planned round, if that begins within half an hour and is nearer than the
+    /// previous planned round.
     pub fn announce(&mut self, begins: Timestamp) {
         self.announced = Some(begins);
     }
@@ -210,7 +211,7 @@ mod tests {
 
     #[test]
     fn announced_round_replaces_the_planned_one() {
-        for (planned, announced, counts, what) in [
+        for (planned, announced, counts, label) in [
             (&[0, 240][..], &[15][..], &[15, 240][..], "later"),
             (&[0, 240], &[-10], &[-10, 240], "earlier"),
             (&[0, 240], &[230], &[230], "the second one earlier"),
@@ -221,7 +222,7 @@ mod tests {
             (&[0, 240], &[15, 5], &[5, 240], "announced twice, earlier"),
             (&[], &[7], &[7], "without a plan"),
         ] {
-            assert_eq!(counting(planned, announced), counts, "{what}");
+            assert_eq!(counting(planned, announced), counts, "{label}");
         }
     }
 

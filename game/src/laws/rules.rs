@@ -209,8 +209,8 @@ impl Rules {
         table::resignation_spares(self.edition)
     }
 
-    /// Whether a right to castle counts for repetition until it is lost (9.2). In 1997, a right that any next move
-    /// loses no longer counts.
+    /// Whether a right to castle counts for repetition until it is lost (9.2). In 1997, a right that every next move
+    /// loses does not count.
     #[must_use]
     pub fn forced_king_keeps_right(&self) -> bool {
         table::forced_king_keeps_right(self.edition)

@@ -18,7 +18,7 @@ pub enum Situation {
         fault: Fault,
         /// The stage that the move has reached.
         stage: Stage,
-        /// Number of this completed offence of the player, from 1; 0 while the move is not completed.
+        /// Number of this offence among the player's completed offences, from 1; 0 while the move is not completed.
         offence: u32,
         /// Whether the opponent could still mate by any sequence of legal moves; `None` if unknown.
         opponent_can_mate: Option<bool>,
@@ -52,7 +52,7 @@ pub enum Situation {
         /// Whether this was noticed only after moves had been made or the clock had been pressed.
         found_later: bool,
     },
-    /// The board does not read a piece that should stand there.
+    /// The board does not read a piece on the square on which it should stand.
     PieceNotSeen {
         /// The square of the piece.
         square: Square,
@@ -79,7 +79,7 @@ pub enum Situation {
         /// The move played instead, in SAN or UCI.
         played: String,
     },
-    /// Castling began with the rook, or with both at once.
+    /// Castling began with the rook, or with both pieces at once.
     CastlingRookFirst {
         /// Whether king and rook left their squares in the same scan.
         together: bool,
@@ -148,7 +148,7 @@ pub enum Situation {
         first: Option<Color>,
         /// Whether this is the last or only period; `None` if unknown.
         last_period: Option<bool>,
-        /// The player whose last move is an open offence, and the offence.
+        /// The player whose last move is an offence that has not been dealt with, and the offence.
         broke: Option<(Color, Broken)>,
     },
     /// The clock's times do not fit the elapsed time.
@@ -198,8 +198,8 @@ pub enum Situation {
         minutes: u32,
         /// Default time of the event, in minutes; `None` if its rules do not specify one.
         default_time: Option<u32>,
-        /// Whether the default time has passed. The incident's player is then the one whose first move is missing; if
-        /// there is no player, the clock is stopped.
+        /// Whether the default time has passed. If it has, the player of the incident is the player whose first move is
+        /// missing; without a player, the clock is stopped.
         defaulted: bool,
     },
     /// The board shows a draw before the event allows players to agree to one.
@@ -310,7 +310,7 @@ vocabulary! {
         TwoHandsSuspected = "two_hands_suspected",
         /// Possibly, one piece was touched and another one moved.
         PieceTouchedNotMoved = "piece_touched_not_moved",
-        /// Castling began with the rook, or with both at once.
+        /// Castling began with the rook, or with both pieces at once.
         CastlingRookFirst = "castling_rook_first",
         /// A promotion piece was exchanged after it had stood on its square.
         PromotionExchanged = "promotion_exchanged",
@@ -374,9 +374,9 @@ pub enum Fault {
     Geometry,
     /// The player's own king is in check after the move.
     KingInCheck,
-    /// The player captured an own piece.
+    /// The player captured a piece of their own colour.
     OwnPieceCaptured,
-    /// The castling is not allowed, or only half done.
+    /// The castling is not allowed or not complete.
     Castling,
     /// The capture en passant came too late, or the pawn was not removed.
     EnPassant,
@@ -433,7 +433,7 @@ impl Broken {
         }
     }
 
-    /// Whether the board's evidence makes it an offence rather than only a hint.
+    /// Whether the board's evidence proves an offence; otherwise it is only a hint.
     #[must_use]
     pub const fn is_offence(self) -> bool {
         !matches!(self, Self::Touch)
@@ -467,7 +467,7 @@ pub struct ClockReadings {
 pub enum TwoPieces {
     /// King and rook.
     Castling,
-    /// The pawn and the piece it becomes.
+    /// The pawn and the promotion piece.
     Promotion,
 }
 

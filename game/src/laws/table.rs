@@ -1,7 +1,8 @@
 //! The rules that differ between editions and modes of play, with one row for each topic.
 //!
-//! Like the articles, a row lists editions from the oldest to the newest; an edition that is not listed has the rule of
-//! the one before. The sources are in `articles.rs`, by topic.
+//! As in `articles.rs`, a row lists editions from the oldest to the newest; an edition that is not listed has the rule
+//! of the edition before. The sources are in `articles.rs`, by topic. A function without documentation is documented at
+//! the method of [`Rules`](super::Rules) with the same name, or at the type that it returns.
 
 use super::edition::Edition::{self, *};
 use super::edition::Mode;
@@ -17,7 +18,7 @@ pub enum Penalty {
         /// The offence that loses, counted from 1.
         loses_at: u32,
     },
-    /// The same penalty, from an article of the quickplay finish (1997).
+    /// As [`Self::Minutes`], but from an article of the quickplay finish (1997).
     QuickplayFinish {
         /// The minutes.
         minutes: u8,
@@ -26,7 +27,7 @@ pub enum Penalty {
     },
     /// The first offence loses.
     LosesAtOnce,
-    /// The same minutes, if the opponent claims before making the next move.
+    /// As [`Self::Minutes`], but only if the opponent claims before making the next move.
     OnClaim {
         /// The minutes.
         minutes: u8,
@@ -44,7 +45,7 @@ pub enum Penalty {
 pub enum PressWithoutMove {
     /// The edition has no rule.
     NoRule,
-    /// The arbiter may punish it.
+    /// The arbiter may penalise it.
     Discretion,
     /// It is an illegal move.
     AsIllegal,
@@ -77,7 +78,7 @@ pub enum FlagCall {
     ArbiterOrTimelyClaim,
     /// The arbiter or a player, who may stop the clocks; that player's own time does not matter (2023: A.5.3, A.5.5).
     ArbiterOrClaim,
-    /// Only a player, who stops both clocks with their own flag still up; the arbiter says nothing.
+    /// Only a player, who stops both clocks with their own flag still up; the arbiter does not intervene.
     Claim,
 }
 
@@ -108,9 +109,10 @@ pub enum ClaimCost {
 pub enum Quickplay {
     /// Declare the game drawn, or postpone the decision (1997).
     DrawOrPostpone,
-    /// The same, or reject the claim.
+    /// As [`Self::DrawOrPostpone`], or reject the claim.
     Decide,
-    /// The same; in addition, a player may ask for an increment instead (since 2014). The event must have announced it.
+    /// As [`Self::Decide`]; in addition, a player may ask for an increment instead (since 2014). The event must have
+    /// announced it.
     DecideOrIncrement,
 }
 
@@ -127,12 +129,13 @@ pub(super) enum DisplacedPress {
 
 type ByEdition<T> = &'static [(Edition, T)];
 
-/// The rule in an edition: `first` for the oldest, else the last change up to it.
+/// The rule in an edition: the last of `changes` up to this edition, or `first` before any change.
 fn since<T: Copy>(first: T, changes: ByEdition<T>, edition: Edition) -> T {
     let change = changes.iter().rfind(|(since, _)| *since <= edition);
     change.map_or(first, |(_, rule)| *rule)
 }
 
+// Named by the minutes and by the offence that loses: `TWO_OF_THREE` is two minutes, and the third offence loses.
 const TWO_OF_TWO: Penalty = Penalty::Minutes {
     minutes: 2,
     loses_at: 2,
@@ -167,12 +170,10 @@ pub(super) fn penalty(edition: Edition, play: Play) -> Penalty {
     }
 }
 
-/// Whether a draw replaces the loss if the opponent cannot mate.
 pub(super) fn penalty_spares(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
 
-/// Whether an illegal move can no longer be corrected once the opponent has made their next move.
 pub(super) fn stands_once_answered(edition: Edition, play: Play) -> bool {
     match play {
         S | Rs => false,
@@ -182,12 +183,10 @@ pub(super) fn stands_once_answered(edition: Edition, play: Play) -> bool {
     }
 }
 
-/// Whether the players may agree, without the arbiter, to correct an illegal move that stands.
 pub(super) fn players_may_agree(edition: Edition) -> bool {
     since(false, &[(Fide2014, true)], edition)
 }
 
-/// Whether the penalty for an illegal move is given only if a player asks for a ruling.
 pub(super) fn penalty_on_request(edition: Edition, play: Play) -> bool {
     matches!(play, Rs | Ru) && since(true, &[(Fide2009, false)], edition)
 }
@@ -206,7 +205,6 @@ pub(super) fn illegal_position(edition: Edition, play: Play) -> IllegalPositionR
     }
 }
 
-/// Whether a pawn left on the last rank becomes a queen where it stands.
 pub(super) fn becomes_queen(edition: Edition) -> bool {
     since(false, &[(Fide2014, true)], edition)
 }
@@ -238,12 +236,10 @@ pub(super) fn displacing_may_cost(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
 
-/// Whether making a move with two hands is treated as an illegal move.
 pub(super) fn two_hands_as_illegal(edition: Edition) -> bool {
     since(false, &[(Fide2017, true)], edition)
 }
 
-/// Whether Article 4 applies only at a player's request.
 pub(super) fn touch_on_request(edition: Edition, play: Play) -> bool {
     match play {
         S => false,
@@ -262,12 +258,12 @@ pub(super) fn start_limit(edition: Edition, play: Play) -> Option<u32> {
     }
 }
 
-/// Whether that limit only bars claims by the players; since 2014 it bars any change.
+/// Whether the [limit](start_limit) only bars claims by the players. Since 2014, it bars any change.
 pub(super) fn limit_bars_claims(edition: Edition) -> bool {
     since(true, &[(Fide2014, false)], edition)
 }
 
-/// The pieces that may no longer castle in a game that continues from a wrong start.
+/// The pieces that may no longer castle in a game that continues from a wrong start (2009: A4a; 2014: A.4a).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CastlingLost {
     /// The edition has no special rule.
@@ -278,7 +274,6 @@ pub(super) enum CastlingLost {
     Misplaced,
 }
 
-/// The pieces that may no longer castle in a game that continues from a wrong start (2009: A4a; 2014: A.4a).
 pub(super) fn castling_lost(edition: Edition) -> CastlingLost {
     since(
         CastlingLost::NoRule,
@@ -290,7 +285,7 @@ pub(super) fn castling_lost(edition: Edition) -> CastlingLost {
     )
 }
 
-/// Whether a turned board must be corrected, rather than only may.
+/// Whether a turned board must be corrected. If not, it may be.
 pub(super) fn rotated_must(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
@@ -301,7 +296,6 @@ pub(super) fn reversed_limit(edition: Edition) -> Option<u32> {
     since(None, &[(Fide2017, Some(10))], edition)
 }
 
-/// The condition on which fivefold repetition ends the game; `None` if it never does.
 pub(super) fn fivefold(edition: Edition) -> Option<Fivefold> {
     since(
         None,
@@ -313,7 +307,6 @@ pub(super) fn fivefold(edition: Edition) -> Option<Fivefold> {
     )
 }
 
-/// The moment at which seventy-five moves end the game; `None` if they never do.
 pub(super) fn seventy_five(edition: Edition) -> Option<SeventyFive> {
     since(
         None,
@@ -325,12 +318,10 @@ pub(super) fn seventy_five(edition: Edition) -> Option<SeventyFive> {
     )
 }
 
-/// Whether a king that must move keeps its right to castle until it has moved; 1997 considers future castling.
 pub(super) fn forced_king_keeps_right(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
 
-/// Whether a resignation is a draw if the opponent cannot mate.
 pub(super) fn resignation_spares(edition: Edition) -> bool {
     since(false, &[(Fide2023, true)], edition)
 }
@@ -362,13 +353,10 @@ pub(super) fn two_flags_draw(edition: Edition, play: Play) -> bool {
     }
 }
 
-/// Whether the winner needs material that can force mate soon, rather than any way to mate.
 pub(super) fn needs_mating_material(edition: Edition, play: Play) -> bool {
     matches!(play, Bs | Bu) && since(true, &[(Fide2009, false)], edition)
 }
 
-/// Whether a player in time trouble is exempt from writing for the rest of the period, even with more than five minutes
-/// again.
 pub(super) fn exempt_for_period(edition: Edition) -> bool {
     since(false, &[(Fide2017, true)], edition)
 }
@@ -387,8 +375,6 @@ pub(super) fn wrong_claim(edition: Edition, play: Play) -> ClaimCost {
     }
 }
 
-/// The arbiter's options on a claim in the last two minutes of a quickplay finish; `None` if this mode has no such
-/// claims.
 pub(super) fn quickplay(edition: Edition, play: Play) -> Option<Quickplay> {
     use Quickplay::{Decide, DecideOrIncrement, DrawOrPostpone};
     match play {

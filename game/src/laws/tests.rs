@@ -1,4 +1,5 @@
-//! Advice exists for every edition, mode of play and situation, with a text and all the values that it names.
+//! Checks that advice exists for every edition, mode of play and situation, with a text and the values of its
+//! placeholders.
 
 mod rulings;
 
@@ -76,14 +77,14 @@ fn every_advice_cites_an_article_except_on_board_faults_and_pairings() {
 
 #[test]
 fn every_text_belongs_to_a_possible_case() {
-    let mut met = BTreeSet::new();
+    let mut possible = BTreeSet::new();
     for rules in all_rules() {
         for (situation, color) in examples() {
-            met.insert(rules.advise(&situation, color).case.to_owned());
+            possible.insert(rules.advise(&situation, color).case.to_owned());
         }
     }
     let written: BTreeSet<String> = catalogue::cases(Language::English).collect();
-    assert_eq!(met, written);
+    assert_eq!(possible, written);
 }
 
 #[test]

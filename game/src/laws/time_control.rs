@@ -64,7 +64,7 @@ pub enum Bonus {
     None,
     /// Seconds added to the player's time after the move.
     Fischer(u32),
-    /// Seconds before the player's time starts to run; unused ones are lost (Bronstein).
+    /// Seconds before the player's time starts to run; unused seconds are lost (Bronstein).
     Delay(u32),
 }
 
@@ -77,12 +77,12 @@ pub enum InvalidTimeControl {
         "the time control is empty; write it as in \"90+30\" or \"90 min/40 + 30 min, 30 s from move 1\""
     )]
     Empty,
-    /// The text has something unexpected at one place.
+    /// A part of the text is unexpected.
     #[error("time control {text:?}: found {found:?} where {expected} belongs")]
     Unexpected {
         /// The whole text.
         text: String,
-        /// The text found there; "the end" at its end.
+        /// The unexpected part; "the end" if the text ends too early.
         found: String,
         /// The expected text.
         expected: &'static str,
@@ -118,7 +118,7 @@ pub enum InvalidTimeControl {
 pub struct Reached {
     /// The period, from 0; the last one repeats if it has a number of moves.
     pub period: u32,
-    /// Moves still to be completed in it; `None` for all remaining moves.
+    /// Moves still to be completed in the period; `None` for all remaining moves.
     pub moves_left: Option<u32>,
 }
 
@@ -128,15 +128,15 @@ impl TimeControl {
     #[must_use]
     pub fn new(periods: Vec<Period>) -> Option<Self> {
         let (last, others) = periods.split_last()?;
-        let sensible = |period: &Period| {
+        let is_plausible = |period: &Period| {
             period.moves.is_none_or(|moves| (1..=MAX_MOVES).contains(&moves))
                 && (1..=MAX_SECONDS).contains(&period.seconds)
                 && period.bonus.seconds() <= MAX_SECONDS
                 && !matches!(period.bonus, Bonus::Fischer(0) | Bonus::Delay(0))
         };
         let numbered = others.iter().all(|period| period.moves.is_some());
-        let right = numbered && others.iter().all(sensible) && sensible(last);
-        right.then_some(Self { periods, typed: None })
+        let is_valid = numbered && others.iter().all(is_plausible) && is_plausible(last);
+        is_valid.then_some(Self { periods, typed: None })
     }
 
     /// The periods in order, at least one.
@@ -273,6 +273,7 @@ impl Bonus {
 const MAX_MOVES: u32 = 999;
 /// Most time, in seconds: a hundred hours. No real game has more.
 const MAX_SECONDS: u32 = 360_000;
+
 /// Formats in arbiters' notation. Parsing the result gives an equal time control.
 impl fmt::Display for TimeControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -315,8 +316,8 @@ impl TimeControl {
             before = period.bonus;
             if let Some(moves) = period.moves {
                 // "90 min/30" alone might mean an increment.
-                let alone = if self.periods.len() == 1 { " moves" } else { "" };
-                let _ = write!(words, "/{moves}{alone}");
+                let unit = if self.periods.len() == 1 { " moves" } else { "" };
+                let _ = write!(words, "/{moves}{unit}");
                 from += moves;
             }
         }

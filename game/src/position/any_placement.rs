@@ -1,17 +1,18 @@
-//! Legal moves from any placement, including those that legal play cannot reach.
+//! Legal moves from any placement, including placements that legal play cannot reach.
 //!
-//! The rules library refuses a position in which the player who has just moved is in check, and some other results of
-//! illegal play. The Laws do not: a move is legal if the piece moves as it should and the mover's own king is not
-//! attacked afterwards (Art. 3.1 to 3.9).
+//! shakmaty rejects a position in which the player who has just moved is in check, and some other results of illegal
+//! play. The Laws do not: a move is legal if it follows the rules of the piece and the mover's own king is not attacked
+//! afterwards (Art. 3.1 to 3.9).
 
 use shakmaty::{Bitboard, Board, CastlingSide, Color, Move, Rank, Role, Setup, Square, attacks};
 
-/// The legal moves. Rooks in `may_castle` may or may not have the right to castle, and are taken to have it.
+/// The legal moves. It is unknown whether the rooks in `may_castle` have the right to castle; they are assumed to have
+/// it.
 pub(super) fn legal_moves(setup: &Setup, may_castle: Bitboard) -> Vec<Move> {
     let board = &setup.board;
     let color = setup.turn;
     let takes_king = |m: &Move| m.capture() == Some(Role::King);
-    let mut moves: Vec<Move> = unruled_moves(board, color)
+    let mut moves: Vec<Move> = pseudo_legal_moves(board, color)
         .into_iter()
         .filter(|m| !takes_king(m))
         .chain(en_passant(setup))
@@ -43,8 +44,8 @@ pub(super) fn passed_square(m: Move) -> Option<Square> {
         .flatten()
 }
 
-/// The moves that the pieces of `color` can make, regardless of check. Castling and en passant are left out.
-pub(super) fn unruled_moves(board: &Board, color: Color) -> Vec<Move> {
+/// The pseudo-legal moves of `color`, regardless of check. Castling and en passant are left out.
+pub(super) fn pseudo_legal_moves(board: &Board, color: Color) -> Vec<Move> {
     let own = board.by_color(color);
     let mut moves = Vec::new();
     for (from, role) in own
@@ -128,7 +129,7 @@ fn castling(board: &Board, color: Color, rooks: Bitboard) -> Vec<Move> {
             | attacks::between(*rook, rook_to).with(rook_to)
             | attacks::between(king, *rook);
         let others = board.occupied().without(king).without(*rook);
-        let walks = attacks::between(king, king_to).with(king).with(king_to);
+        let king_path = attacks::between(king, king_to).with(king).with(king_to);
         let attacked = |square: Square| {
             let occupied = if square == king_to {
                 others.with(rook_to)
@@ -137,7 +138,7 @@ fn castling(board: &Board, color: Color, rooks: Bitboard) -> Vec<Move> {
             };
             board.attacks_to(square, !color, occupied).any()
         };
-        (path & others).is_empty() && !walks.into_iter().any(attacked)
+        (path & others).is_empty() && !king_path.into_iter().any(attacked)
     };
     own.into_iter()
         .filter(allowed)
@@ -199,7 +200,7 @@ mod tests {
     }
 
     proptest! {
-        /// For a position that the rules library accepts, the legal moves are those of the library.
+        /// For a position that shakmaty accepts, the legal moves are those of shakmaty.
         #[test]
         fn legal_moves_are_those_of_the_library(
             chess960 in any::<bool>(),

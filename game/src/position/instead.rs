@@ -17,8 +17,8 @@ pub(crate) struct Instead {
 const MAX_PIECES: usize = 2;
 
 impl Instead {
-    /// Derives the irregular move of the side to move from the squares that differ. The numbers of its pieces that left
-    /// and that arrived must be equal.
+    /// Derives the irregular move of the side to move from the squares that differ; `None` unless one or two of its
+    /// pieces left their squares and as many arrived on others.
     pub(crate) fn read(before: &State, board: &Board, differs: Bitboard) -> Option<Self> {
         let (left, arrived) = changed(before, board, differs);
         // A single piece may have captured one of its own colour.
@@ -48,7 +48,6 @@ impl Instead {
         })
     }
 
-    /// The state after the irregular move.
     pub(crate) fn after(&self, before: &State) -> State {
         let mut board = before.board().clone();
         self.footprint.make(&mut board);
@@ -70,19 +69,20 @@ fn changed(before: &State, board: &Board, differs: Bitboard) -> (Bitboard, Bitbo
 /// The king's move, if king and rook moved along their rank as in castling and the king went to the c- or g-file; the
 /// castling need not be legal. Castling is a move of the king (Art. 3.8.2).
 fn castled(before: &Board, pairs: &[(Square, Square)]) -> Option<(Square, Square)> {
-    let of = |role: Role| {
+    let pair_of = |role: Role| {
         let mut pairs = pairs.iter().copied();
         pairs.find(|(from, _)| before.role_at(*from) == Some(role))
     };
-    let (king, rook) = (of(Role::King)?, of(Role::Rook)?);
+    let (king, rook) = (pair_of(Role::King)?, pair_of(Role::Rook)?);
     let along = |(from, to): (Square, Square)| from.rank() == king.0.rank() && to.rank() == king.0.rank();
-    let home = matches!(king.1.file(), File::C | File::G);
-    (home && along(king) && along(rook)).then_some(king)
+    let on_castling_file = matches!(king.1.file(), File::C | File::G);
+    (on_castling_file && along(king) && along(rook)).then_some(king)
 }
 
-/// Origin and destination of each piece. A piece arrives unchanged, or promoted if it is a pawn on the last rank.
+/// Origin and destination of each piece; `None` if a piece that left does not match any arrived piece. A pawn on the
+/// last rank arrives promoted, any other piece unchanged.
 fn pairs(before: &Board, board: &Board, left: Bitboard, arrived: Bitboard) -> Option<Vec<(Square, Square)>> {
-    let mut open = arrived;
+    let mut remaining = arrived;
     let mut pairs = Vec::new();
     for from in left {
         let piece = before.piece_at(from)?;
@@ -91,8 +91,8 @@ fn pairs(before: &Board, board: &Board, left: Bitboard, arrived: Bitboard) -> Op
                 .piece_at(*to)
                 .is_some_and(|shown| can_become(piece, shown, *to))
         };
-        let to = open.into_iter().find(became)?;
-        open.discard(to);
+        let to = remaining.into_iter().find(became)?;
+        remaining.discard(to);
         pairs.push((from, to));
     }
     Some(pairs)
@@ -103,7 +103,7 @@ fn can_become(piece: Piece, shown: Piece, at: Square) -> bool {
     shown == piece || (shown.color == piece.color && promotes)
 }
 
-/// Whether a pawn moves as in a capture en passant.
+/// Whether a pawn moves as in a capture en passant, which need not be legal.
 pub(crate) fn passes(before: &State, from: Square, to: Square) -> bool {
     let Some(piece) = before.board().piece_at(from) else {
         return false;

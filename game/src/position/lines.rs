@@ -18,7 +18,6 @@ pub(crate) enum FoundLines {
 }
 
 impl FoundLines {
-    /// Prepends a move to the lines.
     pub(crate) fn preceded_by(mut self, first: Move) -> Self {
         if let Self::Only(line) | Self::AnyOrder(line) = &mut self {
             line.insert(0, first);
@@ -29,7 +28,7 @@ impl FoundLines {
 
 /// Searches for legal lines of `plies` plies from `start` to the placement `target`. Visits at most `budget` positions.
 ///
-/// Every move must leave or reach a square on which the target differs. Lines in which a piece wanders off and comes
+/// Every move must leave or reach a square on which the target differs: lines in which a piece wanders off and comes
 /// back are not credible.
 pub(crate) fn between(start: &State, target: &Board, plies: usize, budget: usize) -> FoundLines {
     let mut search = LineSearch {
@@ -58,7 +57,6 @@ struct LineSearch<'a> {
     orders: usize,
     /// Whether a line with different moves was found.
     several: bool,
-    /// The line being tried.
     line: Vec<Move>,
 }
 
@@ -103,13 +101,17 @@ impl LineSearch<'_> {
     /// and a ply removes one piece from a square, by moving or capturing it.
     fn in_reach(&self, state: &State, differs: Bitboard, plies: usize) -> bool {
         Color::ALL.into_iter().all(|color| {
-            let own = plies.div_ceil(2);
-            let own = if color == state.turn() { own } else { plies - own };
+            let own_plies = plies.div_ceil(2);
+            let own_plies = if color == state.turn() {
+                own_plies
+            } else {
+                plies - own_plies
+            };
             let castles =
                 usize::from((differs & state.board().kings() & state.board().by_color(color)).any());
             let arrive = (differs & self.target.by_color(color)).count();
             let leave = (differs & state.board().by_color(color)).count();
-            arrive <= own + castles && leave <= plies + castles
+            arrive <= own_plies + castles && leave <= plies + castles
         })
     }
 }
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn different_moves_to_one_placement_are_several() {
+    fn different_moves_to_one_placement_are_ambiguous() {
         // The white king has several ways to its square.
         let found = searched("k7/8/8/8/8/8/P7/K7 w - - 0 1", "8/k7/8/8/P7/K7/8/8");
         assert_eq!(found, FoundLines::Several);

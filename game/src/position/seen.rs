@@ -13,7 +13,7 @@ pub struct Seen {
 
 impl Seen {
     /// Records the change shown by one report of a board. A report concerns one square: if more squares differ, the
-    /// board only turned out to stand the other way round.
+    /// report only revealed the orientation of the board.
     pub(crate) fn note(&mut self, before: &Board, after: &Board) {
         let changed = super::difference(before, after);
         if changed.count() == 1 {

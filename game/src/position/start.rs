@@ -36,7 +36,7 @@ vocabulary! {
 }
 
 impl Orientation {
-    /// The orientation of a board that is turned or not.
+    /// Converts from the flag `turned`.
     #[must_use]
     pub const fn of(turned: bool) -> Self {
         if turned { Self::Turned } else { Self::Normal }
@@ -70,27 +70,27 @@ pub(crate) enum Drawn {
 }
 
 impl Drawn {
-    /// The rooks of a start position that may castle (2023: A.5.1.2): those on their prescribed squares, if the king is
-    /// on its prescribed square.
+    /// The rooks of a start position that may castle (2023: A.5.1.2): the rooks on their prescribed squares, if the
+    /// king is on its prescribed square too.
     fn castling_rights(&self, variant: Variant, board: &Board) -> Bitboard {
-        let usual = Board::new();
-        let belongs = match (self, variant) {
+        let standard = Board::new();
+        let prescribed = match (self, variant) {
             (Self::Placement(placement), _) => placement,
-            (Self::Usual, _) | (Self::Any, Variant::WrongStart) => &usual,
+            (Self::Usual, _) | (Self::Any, Variant::WrongStart) => &standard,
             (Self::Any | Self::Chess960, _) => board,
         };
-        let right = |color: &Color| board.king_of(*color) == belongs.king_of(*color);
+        let king_in_place = |color: &Color| board.king_of(*color) == prescribed.king_of(*color);
         Color::ALL
             .into_iter()
-            .filter(right)
+            .filter(king_in_place)
             .fold(Bitboard::EMPTY, |rooks, color| {
                 let rook = Role::Rook.of(color);
-                rooks | (board.by_piece(rook) & belongs.by_piece(rook))
+                rooks | (board.by_piece(rook) & prescribed.by_piece(rook))
             })
     }
 }
 
-/// Number of squares on which the standard start position with two swapped pairs differs from itself.
+/// Number of squares on which a start position differs from the standard one if two pairs of pieces are swapped.
 const TWO_SWAPS: usize = 4;
 /// Most pieces of the standard start position that the board may fail to read. A dead coil in a piece or under a square
 /// is rare, and two are rarer; more missing pieces have not been set up yet.
@@ -153,11 +153,11 @@ pub(crate) fn before_castling(board: &Board) -> Option<State> {
         .map(|(_, state)| state)
 }
 
-/// The squares of the standard start position that show no piece, if everything else stands as there and only a few
-/// pieces are missing.
+/// The squares of the standard start position that show no piece; `None` if no piece or more than `MAX_UNSEEN` are
+/// missing, or if any other square differs.
 pub(crate) fn unseen(board: &Board) -> Option<Bitboard> {
-    let usual = Board::new();
-    let missing = difference(board, &usual);
+    let standard = Board::new();
+    let missing = difference(board, &standard);
     let few = (1..=MAX_UNSEEN).contains(&missing.count());
     (few && (missing & board.occupied()).is_empty()).then_some(missing)
 }
@@ -178,7 +178,7 @@ fn is_array(board: &Board) -> bool {
 /// The position of a placement with `turn` to move, in a game whose start was not observed. Kings and rooks on their
 /// original squares have the right to castle. `None` if the placement allows no legal position.
 pub(crate) fn without_history(board: &Board, turn: Color) -> Option<State> {
-    let home = |color: Color| {
+    let castling_rooks = |color: Color| {
         let rank = color.fold_wb(Rank::First, Rank::Eighth);
         let castles = board.king_of(color) == Some(Square::from_coords(File::E, rank));
         let corners =
@@ -192,20 +192,20 @@ pub(crate) fn without_history(board: &Board, turn: Color) -> Option<State> {
     position_of(
         board,
         turn,
-        home(Color::White) | home(Color::Black),
+        castling_rooks(Color::White) | castling_rooks(Color::Black),
         CastlingMode::Standard,
     )
 }
 
-/// Whether a side has more pieces than in `before`.
+/// Whether a side has more pieces than in `before`, so that another game must have begun.
 pub(crate) fn is_another_game(board: &Board, before: &Board) -> bool {
     let count = |board: &Board, color: Color| board.by_color(color).count();
-    let more = |color: Color| count(board, color) > count(before, color);
-    Color::ALL.into_iter().any(more)
+    let has_more = |color: Color| count(board, color) > count(before, color);
+    Color::ALL.into_iter().any(has_more)
 }
 
 /// As [`without_history`], for a game that was observed until `last`: a king or rook that has left its square since
-/// then has no right to castle. If a side has more pieces than in `last`, another game has begun.
+/// then has no right to castle. If another game has begun, `last` is ignored.
 pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<State> {
     if is_another_game(board, last.board()) {
         return without_history(board, turn);
@@ -213,9 +213,9 @@ pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<Stat
     let rights = last
         .position()
         .map_or(Bitboard::EMPTY, |position| position.castles().castling_rights());
-    let stays = |color: Color| board.king_of(color) == last.board().king_of(color);
-    let kept = Color::ALL.into_iter().filter(|color| stays(*color));
-    // An enemy rook may stand on the square on which it captured this one.
+    let king_unmoved = |color: Color| board.king_of(color) == last.board().king_of(color);
+    let kept = Color::ALL.into_iter().filter(|color| king_unmoved(*color));
+    // The colour must match, too: an enemy rook may stand on the square on which it captured this one.
     let rooks = kept.fold(Bitboard::EMPTY, |rooks, color| {
         let rook = Role::Rook.of(color);
         rooks | (board.by_piece(rook) & last.board().by_piece(rook))
@@ -227,8 +227,8 @@ pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<Stat
     Some(state.without_castling(rooks & !rights & !at_home & !last.may_castle()))
 }
 
-/// Whether a placement seems to be read the wrong way round, if White's side is unknown: on average, the white pawns
-/// should stand on lower ranks than the black ones.
+/// Guesses whether a placement was read the wrong way round, for a board on which White's side is unknown: on average,
+/// the white pawns should stand on lower ranks than the black ones.
 pub(crate) fn seems_turned(board: &Board) -> bool {
     let mut turned = board.clone();
     turned.rotate_180();
@@ -240,16 +240,16 @@ pub(crate) fn seems_turned(board: &Board) -> bool {
         (ranks, pawns.count())
     };
     let ((white, whites), (black, blacks)) = (pawns(Color::White), pawns(Color::Black));
-    let apart = white * blacks > black * whites;
-    apart && Color::ALL.into_iter().any(could_be)
+    let reversed = white * blacks > black * whites;
+    reversed && Color::ALL.into_iter().any(could_be)
 }
 
 /// Whether the only difference between two placements is a pawn that moved towards its own side.
 pub(crate) fn went_back(before: &Board, board: &Board) -> bool {
     let differs = difference(before, board);
     let left = differs.without(board.occupied()).single_square();
-    let came = differs.without(before.occupied()).single_square();
-    let Some((from, to)) = left.zip(came).filter(|_| differs.count() == 2) else {
+    let arrived = differs.without(before.occupied()).single_square();
+    let Some((from, to)) = left.zip(arrived).filter(|_| differs.count() == 2) else {
         return false;
     };
     let pawn = before.piece_at(from).filter(|piece| piece.role == Role::Pawn);
@@ -266,7 +266,7 @@ fn position_of(board: &Board, turn: Color, castling_rights: Bitboard, mode: Cast
         castling_rights,
         ..Setup::empty()
     };
-    // Two bishops on one square colour, after a wrong set-up, look like more material than a game can have.
+    // After a wrong set-up, shakmaty may count two bishops on one square colour as more material than a game can have.
     let position = Chess::from_setup(setup, mode).or_else(PositionError::ignore_too_much_material);
     Some(State::legal(position.ok()?, mode).with_unknown_past())
 }

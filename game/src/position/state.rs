@@ -10,33 +10,32 @@ use shakmaty::{
     Position, PositionError, Rank, Role, Setup, Square,
 };
 
-use super::any_placement::{self, unruled_moves};
+use super::any_placement::{self, pseudo_legal_moves};
 
 /// A placement with the side to move, the rights to castle, and the counters of the FEN.
 ///
-/// Legality is judged for the player who moves (Laws Art. 3.10.1: a move is legal if it meets Art. 3.1 to 3.9),
-/// whatever the history: the pieces must move as the Laws say, and the player's own king must not be left attacked.
+/// Whether a move is legal does not depend on the history (Laws Art. 3.10.1: a move is legal if it meets Art. 3.1 to
+/// 3.9): the piece must move according to the Laws, and the player's own king must not be left attacked.
 #[derive(Debug, Clone)]
 pub struct State {
     basis: Basis,
     mode: CastlingMode,
-    /// Rooks that may have the right to castle: the start of the game was not observed, so that the right is unknown.
-    /// The position itself claims no right for them.
+    /// Rooks that may have the right to castle: the right is unknown because the start of the game was not observed.
+    /// They are not in the castling rights of `basis`.
     may_castle: Bitboard,
 }
 
-/// The placement of a state, whether or not the rules library accepts it.
+/// The placement of a state, whether or not shakmaty accepts it as a position.
 #[derive(Debug, Clone)]
 enum Basis {
-    /// A position that the library accepts.
+    /// A position that shakmaty accepts.
     Position(Chess),
-    /// Any other placement that illegal play can leave: the player who has moved is in check, pawns stand on the last
-    /// rank, a king is missing.
+    /// Any other placement, for example after illegal play: the player who has just moved is in check, a pawn stands
+    /// on the last rank, or a king is missing.
     Any(Box<Setup>),
 }
 
 impl Basis {
-    /// The library's position for a setup, or the setup itself if the library refuses it.
     fn of(setup: Setup, mode: CastlingMode) -> Self {
         match accepted(setup.clone(), mode) {
             Some(position) => Self::Position(position),
@@ -52,7 +51,7 @@ impl Basis {
     }
 }
 
-/// The library's position for a setup; `None` if the library refuses it.
+/// The position for a setup; `None` if shakmaty rejects it.
 fn accepted(setup: Setup, mode: CastlingMode) -> Option<Chess> {
     Chess::from_setup(setup, mode)
         .or_else(PositionError::ignore_invalid_castling_rights)
@@ -97,7 +96,7 @@ impl State {
         self
     }
 
-    /// The same state as the successor of `before`: a right to castle stays unknown if king and rook have not moved.
+    /// Marks the state as the successor of `before`: a right to castle stays unknown if king and rook have not moved.
     #[must_use]
     pub fn following(mut self, before: &Self) -> Self {
         let kept = unmoved_rooks(before.board(), self.board());
@@ -105,7 +104,7 @@ impl State {
         self
     }
 
-    /// The same state with the knowledge that these rooks have no right to castle.
+    /// Records that these rooks have no right to castle.
     pub(super) fn without_castling(mut self, rooks: Bitboard) -> Self {
         self.may_castle &= !rooks;
         self
@@ -123,7 +122,6 @@ impl State {
         Some(Self::new(Basis::of(setup, mode), mode))
     }
 
-    /// Creates a state from a setup with any placement.
     pub(crate) fn from_setup(setup: Setup, mode: CastlingMode) -> Self {
         Self::new(Basis::of(setup, mode), mode)
     }
@@ -144,7 +142,6 @@ impl State {
         }
     }
 
-    /// The setup after a ply that leaves `board`.
     fn succeeded_by(&self, board: Board, ep_square: Option<Square>) -> Setup {
         let before = self.basis.setup();
         let quiet = board.pawns() == before.board.pawns()
@@ -191,7 +188,7 @@ impl State {
         }
     }
 
-    /// The position in the rules library; `None` if the library refuses the placement after illegal play.
+    /// The position for shakmaty; `None` if shakmaty rejects the placement, for example after illegal play.
     #[must_use]
     pub fn position(&self) -> Option<&Chess> {
         match &self.basis {
@@ -212,8 +209,10 @@ impl State {
         match &self.basis {
             Basis::Position(position) => Fen::from_position(position, EnPassantMode::Legal).to_string(),
             Basis::Any(setup) => {
-                let passes = |m: &Move| m.is_en_passant();
-                let ep_square = setup.ep_square.filter(|_| self.legal_moves().iter().any(passes));
+                let is_en_passant = |m: &Move| m.is_en_passant();
+                let ep_square = setup
+                    .ep_square
+                    .filter(|_| self.legal_moves().iter().any(is_en_passant));
                 let setup = Setup {
                     ep_square,
                     ..Setup::clone(setup)
@@ -234,7 +233,7 @@ impl State {
         self.legal_moves().into_iter().map(possible).collect()
     }
 
-    /// The legal moves, including castling with an unknown right to it.
+    /// The legal moves, including castling moves for which the right to castle is unknown.
     pub(crate) fn legal_moves(&self) -> Vec<Move> {
         let mut moves: Vec<Move> = match &self.basis {
             Basis::Position(position) => position.legal_moves().into_iter().collect(),
@@ -263,8 +262,8 @@ impl State {
     /// The legal move with this UCI notation, with either notation of castling.
     #[must_use]
     pub fn move_of_uci(&self, uci: &UciMove) -> Option<Move> {
-        let by_library = || uci.to_move(self.position()?).ok();
-        by_library().or_else(|| self.legal_move(uci))
+        let by_shakmaty = || uci.to_move(self.position()?).ok();
+        by_shakmaty().or_else(|| self.legal_move(uci))
     }
 
     /// The legal move with this SAN, if there is exactly one.
@@ -273,16 +272,16 @@ impl State {
         if let Some(position) = self.position() {
             return san.to_move(position).ok();
         }
-        let mut named = self.legal_moves().into_iter().filter(|m| san.matches(*m));
-        let found = named.next()?;
-        named.next().is_none().then_some(found)
+        let mut matching = self.legal_moves().into_iter().filter(|m| san.matches(*m));
+        let found = matching.next()?;
+        matching.next().is_none().then_some(found)
     }
 
-    /// Whether the piece on `from` can move to `to`, ignoring the side to move and check. Castling and en passant are left
-    /// out.
+    /// Whether the piece on `from` can move to `to`, ignoring the side to move and check. Castling and en passant are
+    /// left out.
     pub(crate) fn reaches(&self, from: Square, to: Square) -> bool {
         self.board().color_at(from).is_some_and(|color| {
-            unruled_moves(self.board(), color)
+            pseudo_legal_moves(self.board(), color)
                 .iter()
                 .any(|m| m.from() == Some(from) && m.to() == to)
         })
@@ -332,11 +331,11 @@ impl State {
     }
 
     fn san_from_any(&self, m: Move) -> String {
-        let mut alike = MoveList::new();
+        let mut similar = MoveList::new();
         let same = |other: &Move| other.role() == m.role() && other.to() == m.to();
         // A board has no more similar moves than the list can hold.
         for other in self.legal_moves().into_iter().filter(same) {
-            if alike.try_push(other).is_err() {
+            if similar.try_push(other).is_err() {
                 break;
             }
         }
@@ -348,19 +347,19 @@ impl State {
                 Suffix::Check
             }
         });
-        let san = San::disambiguate(m, &alike);
+        let san = San::disambiguate(m, &similar);
         SanPlus { san, suffix }.to_string()
     }
 }
 
 /// The rooks on the same squares as before, of sides whose king has not moved either.
 fn unmoved_rooks(before: &Board, after: &Board) -> Bitboard {
-    let stays = |color: &Color| before.king_of(*color) == after.king_of(*color);
+    let king_unmoved = |color: &Color| before.king_of(*color) == after.king_of(*color);
     let rooks = |color: Color| {
         let rook = Role::Rook.of(color);
         before.by_piece(rook) & after.by_piece(rook)
     };
-    let kept = Color::ALL.into_iter().filter(stays);
+    let kept = Color::ALL.into_iter().filter(king_unmoved);
     kept.fold(Bitboard::EMPTY, |all, color| all | rooks(color))
 }
 

@@ -162,10 +162,10 @@ fn the_arbiters_result_is_confirmed_and_can_be_taken_back() {
         end_certain: true,
         decided_by: None,
     };
-    let set = |to: GameResult, why: Option<EndReason>| {
+    let set = |new_result: GameResult, new_reason: Option<EndReason>| {
         with(|event| {
             if let EventKind::GameAmended { result, reason, .. } = event {
-                (*result, *reason) = (Some(to), why);
+                (*result, *reason) = (Some(new_result), new_reason);
             }
         })
     };

@@ -1,4 +1,4 @@
-//! Players' claims of a draw: the evidence in the record, and the cost of a wrong claim.
+//! Advice about players' claims of a draw: the evidence in the record, and the penalty for a wrong claim.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ use crate::laws::table::{ClaimCost, Quickplay};
 
 /// Minutes that the opponent gets in the last two minutes (2023: III.4, III.5.2, III.5.3).
 const QUICKPLAY_MINUTES: u64 = 2;
-/// Most minutes that a wrong claim of 1997 costs the claimant, and the minutes that it gives the opponent (9.5(b)).
+/// Most minutes that a wrong claim costs the claimant in the edition of 1997, and the minutes that the opponent gets
+/// (9.5(b)).
 const MINUTES_1997: u64 = 3;
 const MINUTE_MS: u64 = 60_000;
 
@@ -51,14 +52,14 @@ impl Draft<'_> {
             .with("listed", list)
             .with("from_start", if claim.from_start { "yes" } else { "no" })
             .with("intended", claim.intended.clone().unwrap_or_default())
-            .cost(claim.times);
+            .wrong_claim_penalty(claim.times);
         match claim.fault {
-            None => draft.is(
+            None => draft.done(
                 Severity::Advice,
                 "draw_claimed.right",
                 &[topic, Topic::RightClaim],
             ),
-            Some(ClaimFault::Count) => draft.is(
+            Some(ClaimFault::Count) => draft.done(
                 Severity::Advice,
                 "draw_claimed.wrong",
                 &[topic, Topic::WrongClaim],
@@ -71,7 +72,7 @@ impl Draft<'_> {
                 };
                 let topics = [topic, Topic::ClaimLost, Topic::WrongClaim];
                 let draft = draft.with("formal", formal);
-                draft.is(Severity::Advice, "draw_claimed.formal", &topics)
+                draft.done(Severity::Advice, "draw_claimed.formal", &topics)
             }
         }
     }
@@ -85,7 +86,7 @@ impl Draft<'_> {
             .with("article", article)
             .with("limited_by", by);
         let topics = [Topic::EarlyDraw, Topic::Agreement];
-        draft.is(Severity::Advice, "early_draw.shown", &topics)
+        draft.done(Severity::Advice, "early_draw.shown", &topics)
     }
 
     /// No article says which game counts for a pairing: the arbiter decides.
@@ -95,7 +96,7 @@ impl Draft<'_> {
             .with("table", table)
             .with("first", first)
             .with("second", second);
-        draft.is(Severity::Advice, "second_game.asked", &[])
+        draft.done(Severity::Advice, "second_game.asked", &[])
     }
 
     pub(super) fn two_minute_claim(self, claim: &TwoMinuteClaim) -> Advice {
@@ -153,33 +154,33 @@ impl Draft<'_> {
             .with("left_white", shown(Color::White))
             .with("left_black", shown(Color::Black))
             .with("moves", claim.moves.clone())
-            .gift(claim.left);
+            .two_minutes_more(claim.left);
         let topics = [Topic::Quickplay, Topic::QuickplayScope];
         let increment = [Topic::QuickplayIncrement, Topic::QuickplayScope];
         match rule {
-            None => draft.is(
+            None => draft.done(
                 Severity::Advice,
                 "two_minute_claim.not_here",
                 &[Topic::QuickplayScope],
             ),
             Some(Quickplay::DecideOrIncrement) if claim.asks_increment => {
-                draft.is(Severity::Advice, "two_minute_claim.increment", &increment)
+                draft.done(Severity::Advice, "two_minute_claim.increment", &increment)
             }
             Some(_) if claim.asks_increment => {
-                draft.is(Severity::Advice, "two_minute_claim.no_increment", &topics)
+                draft.done(Severity::Advice, "two_minute_claim.no_increment", &topics)
             }
             Some(Quickplay::DrawOrPostpone) => {
-                draft.is(Severity::Advice, "two_minute_claim.postpone_only", &topics)
+                draft.done(Severity::Advice, "two_minute_claim.postpone_only", &topics)
             }
-            Some(Quickplay::Decide) => draft.is(Severity::Advice, "two_minute_claim.decide", &topics),
+            Some(Quickplay::Decide) => draft.done(Severity::Advice, "two_minute_claim.decide", &topics),
             Some(Quickplay::DecideOrIncrement) => {
                 let topics = [Topic::Quickplay, Topic::QuickplayIncrement, Topic::QuickplayScope];
-                draft.is(Severity::Advice, "two_minute_claim.decide_or_increment", &topics)
+                draft.done(Severity::Advice, "two_minute_claim.decide_or_increment", &topics)
             }
         }
     }
 
-    /// Advice on the arbiter's ruling. `values` are those of the claim's own advice.
+    /// Advice on the arbiter's ruling. `values` are the values of the advice given for the claim.
     pub(super) fn claim_ruled(
         mut self,
         kind: ClaimKind,
@@ -203,22 +204,22 @@ impl Draft<'_> {
         };
         match (kind, ruling) {
             (ClaimKind::Threefold | ClaimKind::FiftyMoves, ClaimRuling::Accept) => {
-                self.is(Severity::Info, "draw_claimed.accepted", &[Topic::RightClaim])
+                self.done(Severity::Info, "draw_claimed.accepted", &[Topic::RightClaim])
             }
             (ClaimKind::Threefold | ClaimKind::FiftyMoves, ClaimRuling::Reject | ClaimRuling::Postpone) => {
-                let draft = self.cost(times);
-                draft.is(Severity::Advice, "draw_claimed.rejected", &[Topic::WrongClaim])
+                let draft = self.wrong_claim_penalty(times);
+                draft.done(Severity::Advice, "draw_claimed.rejected", &[Topic::WrongClaim])
             }
             (ClaimKind::Quickplay, ClaimRuling::Accept) => {
-                self.is(Severity::Info, "two_minute_claim.accepted", &[Topic::Quickplay])
+                self.done(Severity::Info, "two_minute_claim.accepted", &[Topic::Quickplay])
             }
             (ClaimKind::Quickplay, ClaimRuling::Reject) => {
-                let draft = self.with("rejection", reject).gift(times);
-                draft.is(Severity::Advice, "two_minute_claim.rejected", &[Topic::Quickplay])
+                let draft = self.with("rejection", reject).two_minutes_more(times);
+                draft.done(Severity::Advice, "two_minute_claim.rejected", &[Topic::Quickplay])
             }
             (ClaimKind::Quickplay, ClaimRuling::Postpone) => {
-                let draft = self.gift(times);
-                draft.is(
+                let draft = self.two_minutes_more(times);
+                draft.done(
                     Severity::Advice,
                     "two_minute_claim.postponed",
                     &[Topic::Quickplay],
@@ -226,18 +227,18 @@ impl Draft<'_> {
             }
             (ClaimKind::Increment, ClaimRuling::Accept) => {
                 let topics = [Topic::QuickplayIncrement, Topic::QuickplayScope];
-                self.gift(times)
-                    .is(Severity::Advice, "two_minute_claim.granted", &topics)
+                self.two_minutes_more(times)
+                    .done(Severity::Advice, "two_minute_claim.granted", &topics)
             }
             (ClaimKind::Increment, ClaimRuling::Reject | ClaimRuling::Postpone) => {
                 let topics = [Topic::QuickplayIncrement, Topic::QuickplayScope];
-                self.is(Severity::Info, "two_minute_claim.refused", &topics)
+                self.done(Severity::Info, "two_minute_claim.refused", &topics)
             }
         }
     }
 
-    /// Adds the cost of a wrong claim, and the resulting times.
-    fn cost(self, times: Option<ByColor<u64>>) -> Self {
+    /// Adds the penalty for a wrong claim, and the resulting times.
+    fn wrong_claim_penalty(self, times: Option<ByColor<u64>>) -> Self {
         let intended = self
             .values
             .get("intended")
@@ -262,7 +263,7 @@ impl Draft<'_> {
     }
 
     /// Adds the times after the opponent has received two minutes.
-    fn gift(self, times: Option<ByColor<u64>>) -> Self {
+    fn two_minutes_more(self, times: Option<ByColor<u64>>) -> Self {
         let claimant = self.color;
         self.set_clocks(times, claimant, 0, QUICKPLAY_MINUTES * MINUTE_MS)
     }

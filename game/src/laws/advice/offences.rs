@@ -1,4 +1,4 @@
-//! Illegal moves, and offences that the Laws treat like them.
+//! Advice about illegal moves, and about offences that the Laws treat like them.
 
 use shakmaty::Color;
 
@@ -59,14 +59,14 @@ impl Draft<'_> {
             Stage::Completed => self.illegal_move_completed(offence),
             Stage::Answered if stands => self.illegal_move_stands(offence),
             Stage::Answered if matches!(self.rules.penalty(), Penalty::OnClaim { .. }) => {
-                self.is(Severity::Hint, "illegal_move.claim_lapsed", &[Topic::Window])
+                self.done(Severity::Hint, "illegal_move.claim_lapsed", &[Topic::Window])
             }
             Stage::Answered => {
                 let topics = [Topic::IllegalMove, Topic::Penalty, Topic::Reset];
                 let lost = self.loses(offence);
                 let draft = self.penalty(offence, Reset::Before);
                 let draft = draft.with("remedy", if lost { "none" } else { "back" });
-                draft.is(Severity::Violation, "illegal_move.found_later", &topics)
+                draft.done(Severity::Violation, "illegal_move.found_later", &topics)
             }
         }
     }
@@ -88,17 +88,17 @@ impl Draft<'_> {
         self.with("counts", counts)
             .with("agreement", agreement)
             .with("offence", offence.number)
-            .is(Severity::Hint, "illegal_move.stands", &[Topic::Window])
+            .done(Severity::Hint, "illegal_move.stands", &[Topic::Window])
     }
 
     fn illegal_move_made(self) -> Advice {
         let topics = [Topic::IllegalMove, Topic::MoveCompleted];
         if !self.rules.acts_on_illegal_moves() {
-            return self.is(Severity::Info, "illegal_move.made_silent", &topics);
+            return self.done(Severity::Info, "illegal_move.made_silent", &topics);
         }
         match self.rules.points.illegal_move_told {
-            IllegalMoveReport::Made => self.is(Severity::Advice, "illegal_move.made", &topics),
-            IllegalMoveReport::Completed => self.is(Severity::Info, "illegal_move.made_wait", &topics),
+            IllegalMoveReport::Made => self.done(Severity::Advice, "illegal_move.made", &topics),
+            IllegalMoveReport::Completed => self.done(Severity::Info, "illegal_move.made_wait", &topics),
         }
     }
 
@@ -111,7 +111,7 @@ impl Draft<'_> {
             _ => (Severity::Violation, "illegal_move.completed"),
         };
         self.penalty(offence, Reset::BeforeOrNow)
-            .is(severity, case, &topics)
+            .done(severity, case, &topics)
     }
 
     pub(super) fn promotion(self, stage: Stage, offence: Offence) -> Advice {
@@ -131,12 +131,12 @@ impl Draft<'_> {
     fn promotion_made(self) -> Advice {
         let topics = [Topic::Promotion, Topic::MoveCompleted];
         if self.rules.penalty() == Penalty::WinOnClaim {
-            return self.is(Severity::Info, "promotion_not_replaced.made_silent", &topics);
+            return self.done(Severity::Info, "promotion_not_replaced.made_silent", &topics);
         }
         match self.rules.points.illegal_move_told {
-            IllegalMoveReport::Made => self.is(Severity::Advice, "promotion_not_replaced.made", &topics),
+            IllegalMoveReport::Made => self.done(Severity::Advice, "promotion_not_replaced.made", &topics),
             IllegalMoveReport::Completed => {
-                self.is(Severity::Info, "promotion_not_replaced.made_wait", &topics)
+                self.done(Severity::Info, "promotion_not_replaced.made_wait", &topics)
             }
         }
     }
@@ -155,7 +155,7 @@ impl Draft<'_> {
         } else {
             Reset::BeforeOrNow
         };
-        self.penalty(offence, reset).is(severity, case, &topics)
+        self.penalty(offence, reset).done(severity, case, &topics)
     }
 
     fn promotion_answered(self, offence: Offence) -> Advice {
@@ -169,37 +169,37 @@ impl Draft<'_> {
                     (false, false) => "back",
                 };
                 let draft = self.penalty(offence, Reset::Before).with("remedy", remedy);
-                draft.is(Severity::Violation, "promotion_not_replaced.found_later", &topics)
+                draft.done(Severity::Violation, "promotion_not_replaced.found_later", &topics)
             }
             IllegalPositionRemedy::Intervene => {
-                self.is(Severity::Advice, "promotion_not_replaced.still_there", &standing)
+                self.done(Severity::Advice, "promotion_not_replaced.still_there", &standing)
             }
             IllegalPositionRemedy::WaitThenDraw => {
-                self.is(Severity::Advice, "promotion_not_replaced.wait", &standing)
+                self.done(Severity::Advice, "promotion_not_replaced.wait", &standing)
             }
             IllegalPositionRemedy::Leave => {
-                self.is(Severity::Hint, "promotion_not_replaced.stands", &standing)
+                self.done(Severity::Hint, "promotion_not_replaced.stands", &standing)
             }
         }
     }
 
     pub(super) fn pressed(self, offence: Offence) -> Advice {
-        let alone = [Topic::PressedWithoutMove];
+        let own = [Topic::PressedWithoutMove];
         let topics = [Topic::PressedWithoutMove, Topic::Penalty];
         let lost = self.loses(offence);
         match self.rules.pressed_without_move() {
-            PressWithoutMove::NoRule => self.is(Severity::Hint, "clock_pressed_without_move.no_rule", &alone),
+            PressWithoutMove::NoRule => self.done(Severity::Hint, "clock_pressed_without_move.no_rule", &own),
             PressWithoutMove::Discretion => {
                 let draft = self.clocks(offence, Reset::Now, 0);
-                draft.is(Severity::Advice, "clock_pressed_without_move.discretion", &alone)
+                draft.done(Severity::Advice, "clock_pressed_without_move.discretion", &own)
             }
             PressWithoutMove::AsIllegal if lost => {
                 let draft = self.penalty(offence, Reset::Now);
-                draft.is(Severity::Violation, "clock_pressed_without_move.lost", &topics)
+                draft.done(Severity::Violation, "clock_pressed_without_move.lost", &topics)
             }
             PressWithoutMove::AsIllegal => {
                 let draft = self.penalty(offence, Reset::Now);
-                draft.is(
+                draft.done(
                     Severity::Violation,
                     "clock_pressed_without_move.as_illegal",
                     &topics,
@@ -210,7 +210,7 @@ impl Draft<'_> {
 
     pub(super) fn pressed_early(self) -> Advice {
         let topics = [Topic::PressedEarly, Topic::Discretion];
-        self.is(Severity::Hint, "pressed_before_release.in_hand", &topics)
+        self.done(Severity::Hint, "pressed_before_release.in_hand", &topics)
     }
 
     pub(super) fn two_hands(self, pieces: TwoPieces) -> Advice {
@@ -220,7 +220,7 @@ impl Draft<'_> {
     fn two_hands_seen(self) -> Advice {
         if !self.rules.two_hands_as_illegal() {
             let topics = [Topic::TwoHands, Topic::Discretion];
-            return self.is(Severity::Hint, "two_hands_suspected.discretion", &topics);
+            return self.done(Severity::Hint, "two_hands_suspected.discretion", &topics);
         }
         let topics = [Topic::TwoHands, Topic::Penalty];
         let draft = match self.rules.penalty() {
@@ -231,7 +231,7 @@ impl Draft<'_> {
                 .open_minutes(),
             _ => self.with("tariff", "at_once"),
         };
-        draft.is(Severity::Hint, "two_hands_suspected.as_illegal", &topics)
+        draft.done(Severity::Hint, "two_hands_suspected.as_illegal", &topics)
     }
 
     /// Whether the offence ends the game, as a loss or a draw.

@@ -1,4 +1,4 @@
-//! Touched pieces. A board can hint at these offences but never prove them.
+//! Advice about touched pieces. A board can hint at these offences but never prove them.
 
 use shakmaty::{Role, Square};
 
@@ -27,7 +27,7 @@ impl Draft<'_> {
             .with("played", played)
             .with("due", known)
             .with("moves", due.join(", "));
-        draft.is(
+        draft.done(
             Severity::Hint,
             case,
             &[topic, Topic::TouchLapses, Topic::OnRequest],
@@ -41,28 +41,28 @@ impl Draft<'_> {
             .with("second_piece", piece(now));
         if pressed {
             let topics = [Topic::PromotionChoice, Topic::Discretion];
-            return draft.is(Severity::Advice, "promotion_exchanged.pressed", &topics);
+            return draft.done(Severity::Advice, "promotion_exchanged.pressed", &topics);
         }
         let topics = [Topic::PromotionChoice, Topic::OnRequest];
         draft
             .on_request()
-            .is(Severity::Hint, "promotion_exchanged.not_pressed", &topics)
+            .done(Severity::Hint, "promotion_exchanged.not_pressed", &topics)
     }
 
     pub(super) fn rook_first(self, together: bool) -> Advice {
         if together {
             let topics = [Topic::RookFirst, Topic::TwoHands];
-            return self.is(Severity::Info, "castling_rook_first.together", &topics);
+            return self.done(Severity::Info, "castling_rook_first.together", &topics);
         }
         let topics = [Topic::RookFirst, Topic::OnRequest];
         self.on_request()
-            .is(Severity::Hint, "castling_rook_first.rook", &topics)
+            .done(Severity::Hint, "castling_rook_first.rook", &topics)
     }
 
     pub(super) fn adjusted(self, square: Square) -> Advice {
         let draft = self.with("square", square.to_string());
         let topics = [Topic::AdjustedOffTurn, Topic::Discretion];
-        draft.is(Severity::Hint, "adjusted_off_turn.lifted", &topics)
+        draft.done(Severity::Hint, "adjusted_off_turn.lifted", &topics)
     }
 
     /// Adds whether Article 4 applies only at a player's request.

@@ -64,7 +64,7 @@ fn line_breaks_in_a_catalogue_are_spaces() {
 }
 
 #[test]
-fn numbers_select_their_word() {
+fn a_number_selects_its_word_form() {
     let minutes = |minutes: u32| {
         let values = BTreeMap::from([("minutes".to_owned(), Value::from(minutes))]);
         text(Language::German, "late_start.not_running", &values)

@@ -1,4 +1,4 @@
-//! The aims of the side to move in a straight run, and the moves that obviously serve them.
+//! The aims of the side to move in a straight run, and moves that serve these aims without a comparison of all moves.
 
 use shakmaty::{
     Bitboard, Color, File, Role, Square,
@@ -8,8 +8,8 @@ use shakmaty::{
 use super::endings::EDGE;
 use super::men::{Men, Step};
 
-/// Plies without a capture or a pawn move after which the winner moves pawns, so that the bare king can reach them.
-const RESTLESS: usize = 4;
+/// Plies without a capture or a pawn move after which the winner pushes pawns, so that the bare king can reach them.
+const MAX_IDLE_PLIES: usize = 4;
 
 pub(super) struct Aims<'a> {
     pub(super) men: &'a Men,
@@ -18,10 +18,10 @@ pub(super) struct Aims<'a> {
     pub(super) turn: Color,
     pub(super) king: Square,
     pub(super) enemy_king: Square,
-    /// Pieces and pawns that the side to move should take.
+    /// Enemy men that the side to move should take.
     pub(super) prey: Bitboard,
     /// Men on which the mate depends: neither side must take them.
-    pub(super) hope: Bitboard,
+    pub(super) protected: Bitboard,
     /// The winner's queens and rooks.
     pub(super) heavy: Bitboard,
 }
@@ -30,12 +30,12 @@ impl<'a> Aims<'a> {
     pub(super) fn new(men: &'a Men, side: Color) -> Self {
         let turn = men.turn;
         let heavy = men.heavy(side);
-        let hope = if heavy.more_than_one() {
+        let protected = if heavy.more_than_one() {
             Bitboard::EMPTY
         } else if heavy.any() {
             heavy
         } else {
-            nearest_pawn(men, side).map_or_else(|| hope_of_minors(men, side), Bitboard::from)
+            nearest_pawn(men, side).map_or_else(|| protected_minors(men, side), Bitboard::from)
         };
         let enemy_king = men.king(turn.other());
         Self {
@@ -44,14 +44,13 @@ impl<'a> Aims<'a> {
             turn,
             king: men.king(turn),
             enemy_king,
-            prey: men.of(turn.other()).without(enemy_king) & !hope,
-            hope,
+            prey: men.of(turn.other()).without(enemy_king) & !protected,
+            protected,
             heavy,
         }
     }
 
-    /// The role to which a pawn promotes.
-    pub(super) fn crown(&self) -> Role {
+    pub(super) fn promotion_role(&self) -> Role {
         if self.turn == self.side {
             Role::Queen
         } else {
@@ -59,7 +58,7 @@ impl<'a> Aims<'a> {
         }
     }
 
-    /// Finds a mate by a piece. May overlook some.
+    /// Finds a mate by a piece. May overlook mates.
     pub(super) fn mate(&self) -> Option<Step> {
         let (men, king) = (self.men, self.enemy_king);
         let (own, occupied) = (men.of(self.turn), men.occupied());
@@ -76,7 +75,7 @@ impl<'a> Aims<'a> {
             for from in own & men.role(role) {
                 for to in attacks(from, man, occupied) & checks {
                     let open = flights & !attacks(to, man, occupied.without(from).without(king));
-                    // Other pieces can cover up to two flight squares; more are practically never covered.
+                    // Other pieces hardly ever cover more than two flight squares.
                     if open.without_first().without_first().any() {
                         continue;
                     }
@@ -94,13 +93,13 @@ impl<'a> Aims<'a> {
         None
     }
 
-    /// A good enough move for a position without captures of prey.
-    pub(super) fn at_hand(&self, before: Option<Step>, idle: usize) -> Option<Step> {
+    /// A good enough move for a position without captures of prey; `None` if all moves must be compared.
+    pub(super) fn obvious_move(&self, before: Option<Step>, idle: usize) -> Option<Step> {
         if self.turn != self.side {
             return self.walk(before).or_else(|| self.wait(before));
         }
         if self.heavy.any() && !self.men.of(self.turn.other()).more_than_one() {
-            return self.herd(before, idle);
+            return self.clear_way(before, idle);
         }
         self.approach(before)
     }
@@ -115,8 +114,8 @@ impl<'a> Aims<'a> {
         for role in [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn] {
             for from in own & men.role(role) {
                 for to in attacks(from, role.of(self.turn), occupied) & self.prey {
-                    let step = men.step(role, from, to, self.crown());
-                    if !self.throws_away(step) && men.is_legal(step) {
+                    let step = men.step(role, from, to, self.promotion_role());
+                    if !self.gives_away(step) && men.is_legal(step) {
                         return Some(step);
                     }
                 }
@@ -128,9 +127,9 @@ impl<'a> Aims<'a> {
             .find(|step| men.is_legal(*step))
     }
 
-    /// Whether the move gives check with the winner's last hope on a square on which it can be taken.
-    fn throws_away(&self, step: Step) -> bool {
-        if self.turn != self.side || !self.hope.contains(step.from) {
+    /// Whether the move gives check with a protected man of the winner on a square on which it can be taken.
+    fn gives_away(&self, step: Step) -> bool {
+        if self.turn != self.side || !self.protected.contains(step.from) {
             return false;
         }
         let occupied = self.men.occupied().without(step.from);
@@ -167,7 +166,7 @@ impl<'a> Aims<'a> {
             if men.pawns(self.turn).is_empty() {
                 return self.walk_around();
             }
-            let pawn = (self.hope & men.pawns(self.turn)).first()?;
+            let pawn = (self.protected & men.pawns(self.turn)).first()?;
             let push = men.pushes(pawn, self.turn).into_iter();
             let mut push = push.map(|to| men.step(Role::Pawn, pawn, to, Role::Queen));
             return push
@@ -198,11 +197,11 @@ impl<'a> Aims<'a> {
         })
     }
 
-    /// A king step to prey along squares that are not attacked; without prey, away from the edge.
+    /// A king step along the shortest way to prey over squares that are not attacked; without prey, away from the edge.
     fn walk_around(&self) -> Option<Step> {
         let men = self.men;
         let occupied = men.occupied();
-        let safe: Bitboard = (!men.of(self.turn) & !self.hope)
+        let safe: Bitboard = (!men.of(self.turn) & !self.protected)
             .into_iter()
             .filter(|to| men.is_safe_for_king(self.turn, *to))
             .collect();
@@ -222,10 +221,10 @@ impl<'a> Aims<'a> {
     }
 
     /// A move that clears the way for the bare king, which is to take the winner's spare men.
-    fn herd(&self, before: Option<Step>, idle: usize) -> Option<Step> {
+    fn clear_way(&self, before: Option<Step>, idle: usize) -> Option<Step> {
         let men = self.men;
         let occupied = men.occupied();
-        if idle > RESTLESS {
+        if idle > MAX_IDLE_PLIES {
             let mut pushes = men
                 .pawns(self.turn)
                 .into_iter()
@@ -234,7 +233,7 @@ impl<'a> Aims<'a> {
                 return Some(men.step(Role::Pawn, from, to, Role::Queen));
             }
         }
-        let spare = men.of(self.turn).without(self.king) & !self.hope;
+        let spare = men.of(self.turn).without(self.king) & !self.protected;
         let wanted = king_attacks(self.enemy_king) & rings(spare, self.enemy_king).0;
         let without = occupied.without(self.enemy_king);
         let mut shut = Bitboard::EMPTY;
@@ -255,7 +254,7 @@ impl<'a> Aims<'a> {
         })
     }
 
-    /// A step of the winner's king off the bare king's way. It returns to its last square only if there is no other.
+    /// A step of the winner's king off the bare king's way; back to its previous square only if there is no other step.
     fn king_aside(&self, wanted: Bitboard, before: Option<Step>) -> Option<Step> {
         let steps = king_attacks(self.king) & !self.men.occupied() & !king_attacks(self.enemy_king);
         let mut aside = steps
@@ -286,9 +285,9 @@ impl<'a> Aims<'a> {
     }
 }
 
-/// A bishop or knight of the winner, and the loser's piece that helps best with the mate. Without such a piece, all the
+/// A bishop or knight of the winner, and the loser's man that helps best with the mate. Without such men, all the
 /// winner's men.
-fn hope_of_minors(men: &Men, side: Color) -> Bitboard {
+fn protected_minors(men: &Men, side: Color) -> Bitboard {
     let (own, other) = (men.of(side), men.of(side.other()));
     let of = |role| other & men.role(role);
     let (man, helpers) = if let Some(at) = (own & men.role(Role::Knight)).first() {
@@ -319,7 +318,7 @@ pub(super) fn nearest_pawn(men: &Men, side: Color) -> Option<Square> {
     }
 }
 
-/// The squares nearer to the prey than the king, and the squares at most as far away.
+/// The squares nearer to the prey than the king is, and the squares at most as far from the prey as the king.
 pub(super) fn rings(prey: Bitboard, king: Square) -> (Bitboard, Bitboard) {
     let (mut nearer, mut as_near) = (Bitboard::EMPTY, prey);
     while as_near.any() && !as_near.contains(king) {

@@ -16,7 +16,7 @@ pub(super) fn strip(position: &Chess, side: Color) -> usize {
     let heavy = own & board.rooks_and_queens();
     let minors = own & (board.bishops() | board.knights());
     let (file, rank) = (to_edge(loser.file() as usize), to_edge(loser.rank() as usize));
-    // Without a heavy piece, only the corner will do.
+    // Without a heavy piece, a mate is only possible in the corner.
     let edge = if heavy.any() {
         file.min(rank)
     } else {

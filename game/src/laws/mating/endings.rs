@@ -21,7 +21,8 @@ pub(super) const EDGE: Bitboard = Bitboard(0xff81_8181_8181_81ff);
 /// - A knight against a knight, a bishop, a rook or a pawn, and a bishop against a knight, a pawn or a bishop on the
 ///   other colour: if the winner's king is not at the edge and not in check.
 ///
-/// Only one side ever has pawns, so that en passant cannot occur; nor can castling, as no king is at home.
+/// Only one side ever has pawns, so that en passant cannot occur. Castling cannot occur either, because no king is on
+/// its start square.
 pub(super) fn is_won(men: &Men, side: Color) -> bool {
     let own = men.of(side).without(men.king(side));
     let other = men.of(side.other()).without(men.king(side.other()));
@@ -70,7 +71,7 @@ const HELPED: [(Role, Role, [Square; 4]); 5] = {
     ]
 };
 
-/// The same with a helper of the winner.
+/// As [`HELPED`], but the helper is another man of the winner.
 const PAIRED: [(Role, Role, [Square; 4]); 3] = {
     use Role::{Bishop, Knight};
     use Square::{A8, B6, B7, C7, D6, D7};
@@ -81,7 +82,7 @@ const PAIRED: [(Role, Role, [Square; 4]); 3] = {
     ]
 };
 
-/// Mates by bishops and knights with the help of at most one man of the loser, the nearest first.
+/// Plans for mates by bishops and knights with the help of at most one man of the loser, the nearest first.
 pub(super) fn plans(board: &Board, side: Color) -> Vec<Plan> {
     let (winner, loser) = (side, side.other());
     let rest = |color| board.by_color(color) & !board.kings();
@@ -89,15 +90,16 @@ pub(super) fn plans(board: &Board, side: Color) -> Vec<Plan> {
     let helper = if rest(loser).is_empty() { winner } else { loser };
     let mut plans: Vec<(usize, Plan)> = Vec::new();
     for (role, help, squares) in table {
-        for [king, near, mates, helps] in turned(*squares) {
+        for [king, near, mates, helps] in symmetric(*squares) {
             // A pawn can promote to the best helper.
             let is_helper = |from: &Square| {
-                let is = board.role_at(*from);
-                is == Some(*help) && fits(*help, *from, helps)
-                    || is == Some(Role::Pawn) && *help == Role::Knight
+                let found = board.role_at(*from);
+                found == Some(*help) && fits(*help, *from, helps)
+                    || found == Some(Role::Pawn) && *help == Role::Knight
             };
-            let is_mater = |from: &Square| board.role_at(*from) == Some(*role) && fits(*role, *from, mates);
-            if !rest(winner).into_iter().any(|from| is_mater(&from))
+            let is_mating_piece =
+                |from: &Square| board.role_at(*from) == Some(*role) && fits(*role, *from, mates);
+            if !rest(winner).into_iter().any(|from| is_mating_piece(&from))
                 || !rest(helper).into_iter().any(|from| is_helper(&from))
             {
                 continue;
@@ -107,7 +109,7 @@ pub(super) fn plans(board: &Board, side: Color) -> Vec<Plan> {
                 (role.of(winner), mates),
                 (help.of(helper), helps),
             ];
-            let plan = Plan::around((loser.king(), king), &others);
+            let plan = Plan::on_empty_board((loser.king(), king), &others);
             plans.push((plan.distance(board), plan));
         }
     }
@@ -121,7 +123,7 @@ fn fits(role: Role, from: Square, to: Square) -> bool {
 }
 
 /// The squares in all eight rotations and reflections.
-fn turned(squares: [Square; 4]) -> impl Iterator<Item = [Square; 4]> {
+fn symmetric(squares: [Square; 4]) -> impl Iterator<Item = [Square; 4]> {
     (0..8).map(move |way: u8| {
         squares.map(|mut square| {
             if way & 1 != 0 {

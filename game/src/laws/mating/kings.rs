@@ -44,7 +44,7 @@ impl Kings {
     }
 
     /// Whether the kings can stand on these squares with `turn` to move.
-    fn meet(&self, turn: Color, white: Square, black: Square) -> bool {
+    fn can_stand(&self, turn: Color, white: Square, black: Square) -> bool {
         self.together[turn as usize][white as usize].contains(black)
     }
 
@@ -59,10 +59,10 @@ impl Kings {
             } else {
                 (loser, own)
             };
-            if !self.meet(self.winner, white, black) {
+            if !self.can_stand(self.winner, white, black) {
                 continue;
             }
-            // Another man mates, the king moves and discovers the check, or castling gives it.
+            // The mating move is by another man, a king move that discovers the check, or castling.
             if tempo {
                 stands.add(own);
             }
@@ -103,7 +103,7 @@ impl Kings {
         }
         let mut changed = false;
         for color in COLORS {
-            changed |= self.takes(mobility, color, &targets, tempo);
+            changed |= self.record_captures(mobility, color, &targets, tempo);
         }
         changed
     }
@@ -131,7 +131,8 @@ impl Kings {
         self.together[Color::White as usize][white as usize] |= after;
     }
 
-    /// As long as a side may castle, its king may stand on any square that it can reach by itself, in any combination.
+    /// As long as a side may castle, its king may stand on any square that it can reach by itself, whatever the square
+    /// of the other king.
     fn castle(&mut self, mobility: &Mobility) {
         for king in mobility
             .men
@@ -155,7 +156,7 @@ impl Kings {
 
     /// Records the squares that the king of `color` can reach, and the captures that do not end the game. Returns
     /// whether anything is new.
-    fn takes(
+    fn record_captures(
         &self,
         mobility: &mut Mobility,
         color: Color,
@@ -208,7 +209,7 @@ fn has_tempo(mobility: &Mobility, color: Color) -> bool {
 
 /// Whether a man of this colour can ever attack `target` along a line that passes through `through`.
 fn has_line_through(mobility: &Mobility, color: Color, target: Square, through: Square) -> bool {
-    let shut = mobility.solid.without(through);
+    let blockers = mobility.solid.without(through);
     let from = |role, stands: Bitboard| {
         let line = match role {
             Role::Bishop => bishop_attacks(target, Bitboard::EMPTY),
@@ -218,7 +219,7 @@ fn has_line_through(mobility: &Mobility, color: Color, target: Square, through: 
         };
         (stands & line).into_iter().any(|from| {
             let way = between(from, target);
-            way.contains(through) && !way.intersects(shut)
+            way.contains(through) && !way.intersects(blockers)
         })
     };
     mobility

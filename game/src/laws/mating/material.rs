@@ -1,4 +1,4 @@
-//! Material that can never mate, wherever it stands.
+//! Material that can never mate, whatever the position.
 
 use shakmaty::{Bitboard, Board, Color};
 
@@ -60,7 +60,6 @@ pub(super) fn is_ample(board: &Board, side: Color) -> bool {
         || knights.count() > 2
 }
 
-/// Whether the opponent of `side` has only its king.
 pub(super) fn faces_bare_king(board: &Board, side: Color) -> bool {
     board.by_color(side.other()).count() == 1
 }

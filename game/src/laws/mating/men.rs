@@ -173,7 +173,6 @@ impl Men {
         }
     }
 
-    /// The squares to which a pawn can push.
     #[inline]
     pub(super) fn pushes(&self, from: Square, color: Color) -> Bitboard {
         let free = !self.occupied();

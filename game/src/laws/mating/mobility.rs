@@ -1,11 +1,11 @@
-//! The squares that each man can ever reach, whatever is played. The sets may be too large but never too small.
+//! The squares that each man can ever reach, whatever moves are played. The sets may be too large but never too small.
 //!
 //! Initially, no man moves and none is taken. Each round adds every step that the present sets allow: a man moves along
 //! lines that are not blocked by solid men (men that never move and are never taken), a man can be taken on a square
 //! that an enemy reaches, a pawn takes on a square that an enemy reaches, and a king never steps onto a square attacked
 //! by a solid enemy. The rounds end when one adds nothing. Then, by induction over the moves of any game from here, no
-//! legal move leads out of the sets: every man stands within its set, and solid men stay on their squares. Whatever the
-//! sets exclude never happens. They do not prove that anything does happen.
+//! legal move leads out of the sets: every man stands within its set, and solid men stay on their squares. The sets
+//! prove that a man never reaches a square; they do not prove that it can.
 
 use shakmaty::{
     Bitboard, CastlingSide, Chess, Color, Position, Rank, Role, Square,
@@ -16,19 +16,19 @@ use shakmaty::{
 
 use super::kings::Kings;
 
-/// Everything that can ever happen to one man on the board.
+/// The moves and captures that are possible for one man, now or later.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Man {
     pub(super) color: Color,
     pub(super) role: Role,
     pub(super) home: Square,
-    /// Squares on which it can ever stand in its present role, including its present square.
+    /// Squares on which the man can ever stand in its present role, including its present square.
     pub(super) reach: Bitboard,
     /// Squares on which a pawn can ever stand after promotion.
     pub(super) crowned: Bitboard,
-    /// Whether it can ever be taken.
+    /// Whether the man can ever be taken.
     pub(super) takeable: bool,
-    /// A pawn that, as far as known, never leaves its file.
+    /// For pawns: no way has been found yet in which the pawn could leave its file.
     bound: bool,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Mobility {
     pub(super) kings: Option<Box<Kings>>,
     /// Squares whose men never move and are never taken.
     pub(super) solid: Bitboard,
-    /// Squares attacked for ever by solid men, by colour.
+    /// Squares that are always attacked by solid men, by colour.
     guarded: [Bitboard; 2],
     /// Squares that no man of a colour can enter, because of its own solid men or a solid enemy king.
     barred: [Bitboard; 2],
@@ -67,20 +67,20 @@ pub(super) struct Mobility {
 impl Mobility {
     /// Computes the mobility of each man by itself.
     pub(super) fn new(position: &Chess) -> Self {
-        let mut mobility = Self::at_rest(position);
+        let mut mobility = Self::initial(position);
         mobility.spread(position);
         mobility
     }
 
     /// Also tracks the kings together, to find out whether `winner` can mate.
     pub(super) fn with_kings(position: &Chess, winner: Color) -> Self {
-        let mut mobility = Self::at_rest(position);
+        let mut mobility = Self::initial(position);
         mobility.kings = Kings::new(position, winner).map(Box::new);
         mobility.spread(position);
         mobility
     }
 
-    fn at_rest(position: &Chess) -> Self {
+    fn initial(position: &Chess) -> Self {
         let men = position
             .board()
             .iter()
@@ -203,7 +203,7 @@ impl Mobility {
         changed
     }
 
-    /// Adds all moves of one man from its known squares.
+    /// Adds all moves of one man from its known squares. Returns whether anything is new.
     fn step(&mut self, index: usize) -> bool {
         let man = self.men[index];
         let mut after = man;
@@ -211,7 +211,7 @@ impl Mobility {
         let mut passed = Bitboard::EMPTY;
         if man.role == Role::Pawn {
             let takes = self.pawn_takes(&man);
-            passed = self.passes(&man);
+            passed = self.en_passant_homes(&man);
             let landings = passed.shift(if man.color == Color::White { -8 } else { 8 });
             after.bound &= takes.is_empty() && passed.is_empty();
             let all = man.reach | takes | landings | self.pushes(&man, after.bound);
@@ -225,12 +225,12 @@ impl Mobility {
                 after.crowned |= targets;
             }
         } else {
-            let mut edge = man.reach;
-            while edge.any() {
-                let targets = self.targets(man.role, man.color, edge);
+            let mut frontier = man.reach;
+            while frontier.any() {
+                let targets = self.targets(man.role, man.color, frontier);
                 hits |= targets;
-                edge = targets & !after.reach;
-                after.reach |= edge;
+                frontier = targets & !after.reach;
+                after.reach |= frontier;
             }
         }
         self.men[index] = after;
@@ -287,10 +287,10 @@ impl Mobility {
         };
         let free = !(self.solid | fence);
         let mut pushes = Bitboard::EMPTY;
-        let mut edge = man.reach;
-        while edge.any() {
-            edge = edge.shift(ahead) & free & !pushes;
-            pushes |= edge;
+        let mut frontier = man.reach;
+        while frontier.any() {
+            frontier = frontier.shift(ahead) & free & !pushes;
+            pushes |= frontier;
         }
         if man.home.rank() == second {
             pushes |= (Bitboard::from_square(man.home).shift(ahead) & free).shift(ahead) & free;
@@ -298,9 +298,9 @@ impl Mobility {
         pushes
     }
 
-    /// Squares that a pawn bound to its file cannot pass: those from an enemy pawn ahead of it that is also bound to
-    /// the file and never taken. As long as both live, they stay on the file, face to face, so that the pawn never
-    /// reaches the enemy pawn's present square.
+    /// Squares that a pawn bound to its file cannot reach: if an enemy pawn ahead of it is also bound to the file and
+    /// never taken, the squares from that pawn to the last rank. The two pawns face each other on the file as long as
+    /// both exist, so this pawn never reaches the enemy pawn's present square.
     fn fence(&self, man: &Man) -> Bitboard {
         let file = Bitboard::from_file(man.home.file());
         let mut fence = Bitboard::EMPTY;
@@ -326,7 +326,7 @@ impl Mobility {
     }
 
     /// Home squares of enemy pawns that this pawn could take en passant.
-    fn passes(&self, man: &Man) -> Bitboard {
+    fn en_passant_homes(&self, man: &Man) -> Bitboard {
         let (second, ahead) = match man.color {
             Color::White => (Rank::Seventh, -16),
             Color::Black => (Rank::Second, 16),

@@ -1,12 +1,12 @@
-//! Decides whether the men can stand anywhere within their sets so that a king is mated.
+//! Decides whether the men can be placed on squares that they can reach so that a king is mated.
 //!
 //! In a mate, each square next to the king is occupied by its own man or attacked by the enemy, and the king's own
-//! square is attacked. [`Mobility`] says where each man can stand. An attempt puts the king on a square that it can
-//! reach and meets these needs one by one, beginning with the need that has the fewest ways, by every man on every
-//! suitable square. A man stands on one square at a time, no two on the same, and an occupied square blocks a line. If
-//! every attempt fails on every square, there can be no mate in the game: a real mate would be a successful attempt.
-//! Everything ignored here (other men on the board, captures and interpositions, the way to the position) only lets
-//! more attempts succeed.
+//! square is attacked. [`Mobility`] has the squares on which each man can stand. An attempt puts the king on a square
+//! that it can reach. It then meets these needs one by one, beginning with the need that can be met in the fewest ways,
+//! and tries every man on every suitable square. A man stands on one square at a time, no two men on the same, and an
+//! occupied square blocks a line. If every attempt fails on every square, there can be no mate in the game: a real mate
+//! would be a successful attempt. Everything ignored here (other men on the board, captures and interpositions, the way
+//! to the position) only lets more attempts succeed.
 
 use shakmaty::{
     Bitboard, Chess, Color, Piece, Position, Role, Square,
@@ -21,11 +21,9 @@ use super::plan::{Plan, Post};
 const MAX_TRIES: u32 = 3000;
 /// Placements tried for plans on each square of the king.
 const MAX_PLAN_TRIES: u32 = 200;
-/// Most plans kept.
 const MAX_PLANS: usize = 12;
 
-/// Whether `side` can mate as far as the reachable squares show. `false` proves that it never can; `true` proves
-/// nothing.
+/// Whether the reachable squares allow a mate by `side`. `false` proves that it never can mate; `true` proves nothing.
 pub(super) fn conceivable(mobility: &Mobility, side: Color) -> bool {
     let Some(king) = king_of(mobility, side.other()) else {
         return true;
@@ -41,7 +39,7 @@ pub(super) fn conceivable(mobility: &Mobility, side: Color) -> bool {
     })
 }
 
-/// The mates that seem nearest, the nearest first.
+/// Plans for the mates that need the fewest moves according to an estimate, the nearest first.
 pub(super) fn plans(mobility: &Mobility, side: Color, position: &Chess) -> Vec<Plan> {
     let Some(king) = king_of(mobility, side.other()) else {
         return Vec::new();
@@ -145,13 +143,13 @@ impl<'a> Net<'a> {
     /// Squares from which a man of the mating side could attack `target`, by role.
     fn posts(&self, man: &Man, target: Square) -> [(Role, Bitboard); 3] {
         // The king does not block a line: stepping back along the line would not escape.
-        let shut = self.mobility.solid.without(self.king);
+        let blockers = self.mobility.solid.without(self.king);
         let from = |role| match role {
             Role::Pawn => pawn_attacks(man.color.other(), target),
             Role::Knight => knight_attacks(target),
-            Role::Bishop => bishop_attacks(target, shut),
-            Role::Rook => rook_attacks(target, shut),
-            Role::Queen => queen_attacks(target, shut),
+            Role::Bishop => bishop_attacks(target, blockers),
+            Role::Rook => rook_attacks(target, blockers),
+            Role::Queen => queen_attacks(target, blockers),
             Role::King => king_attacks(target) & !king_attacks(self.king),
         };
         let crowned = |role| {
@@ -188,8 +186,8 @@ impl<'a> Net<'a> {
         })
     }
 
-    /// Meets the need with the fewest ways in each of these ways, then the next need. Returns true if `found` does, or
-    /// if the attempts are used up.
+    /// Tries each way to meet the need that has the fewest ways, and recursively the next needs. Calls `found` if no
+    /// need is left. Returns true if `found` does, or if `tries` is used up.
     fn closes(&mut self, tries: &mut u32, found: NetVisitor<'_>) -> bool {
         let mut best: Option<Vec<(usize, Square, Role)>> = None;
         for need in king_attacks(self.king).with(self.king) {

@@ -15,19 +15,18 @@ pub(super) type Post = (Piece, Square);
 /// A set of men and squares that forms a mate.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
-    errands: Vec<Errand>,
+    routes: Vec<Route>,
 }
 
 #[derive(Debug, Clone)]
-struct Errand {
+struct Route {
     piece: Piece,
     /// Number of moves from each square to the target square, blocked only by solid men.
     moves: [u8; 64],
-    /// Weight of each move in the cost.
     weight: usize,
 }
 
-impl Errand {
+impl Route {
     fn new(solid: Bitboard, (piece, square): Post, weight: usize) -> Self {
         Self {
             piece,
@@ -37,7 +36,7 @@ impl Errand {
     }
 }
 
-/// Number of moves to an unreachable square.
+/// Number of moves assumed for an unreachable square.
 const UNREACHABLE: u8 = 40;
 
 impl Plan {
@@ -46,43 +45,44 @@ impl Plan {
         if !is_mate(mobility, side, posts) {
             return None;
         }
-        let errands = posts.iter().map(|post| Errand::new(mobility.solid, *post, 1));
+        let routes = posts.iter().map(|post| Route::new(mobility.solid, *post, 1));
         Some(Self {
-            errands: errands.collect(),
+            routes: routes.collect(),
         })
     }
 
-    /// The plan to mate a king on an empty board. That king moves first, because the other men would shut it out.
-    pub(super) fn around(king: Post, others: &[Post]) -> Self {
-        let mut errands = vec![Errand::new(Bitboard::EMPTY, king, 4)];
-        errands.extend(others.iter().map(|post| Errand::new(Bitboard::EMPTY, *post, 1)));
-        Self { errands }
+    /// The plan to mate a king on an empty board. The moves of this king have more weight, because it must reach its
+    /// square before the other men shut it out.
+    pub(super) fn on_empty_board(king: Post, others: &[Post]) -> Self {
+        let mut routes = vec![Route::new(Bitboard::EMPTY, king, 4)];
+        routes.extend(others.iter().map(|post| Route::new(Bitboard::EMPTY, *post, 1)));
+        Self { routes }
     }
 
     /// Estimate of the number of moves still needed.
     pub(super) fn distance(&self, board: &Board) -> usize {
         let mut used = Bitboard::EMPTY;
         let mut sum = 0;
-        for errand in &self.errands {
+        for route in &self.routes {
             let mut best = (UNREACHABLE, None);
-            for square in board.by_piece(errand.piece) & !used {
-                let moves = errand.moves[square as usize];
+            for square in board.by_piece(route.piece) & !used {
+                let moves = route.moves[square as usize];
                 if moves < best.0 {
                     best = (moves, Some(square));
                 }
             }
-            if best.0 > 2 && !matches!(errand.piece.role, Role::Pawn | Role::King) {
-                let color = errand.piece.color;
+            if best.0 > 2 && !matches!(route.piece.role, Role::Pawn | Role::King) {
+                let color = route.piece.color;
                 for square in board.by_piece(color.pawn()) & !used {
                     let crown = Square::from_coords(square.file(), color.other().backrank());
-                    let moves = 1 + 2 * steps(color, square) as u8 + errand.moves[crown as usize];
+                    let moves = 1 + 2 * steps(color, square) as u8 + route.moves[crown as usize];
                     if moves < best.0 {
                         best = (moves, Some(square));
                     }
                 }
             }
             best.1.into_iter().for_each(|square| used.add(square));
-            sum += errand.weight * usize::from(best.0);
+            sum += route.weight * usize::from(best.0);
         }
         sum
     }
@@ -113,7 +113,7 @@ fn is_mate(mobility: &Mobility, side: Color, posts: &[Post]) -> bool {
         board.set_piece_at(*square, *piece);
     }
     if board.king_of(side).is_none() {
-        // The winner's king takes no part, and goes to any square out of the way.
+        // The winner's king is not needed for the mate, so it goes to any square that is not in the way.
         let Some(king) = mobility
             .men
             .iter()
@@ -151,17 +151,17 @@ fn moves_to(solid: Bitboard, piece: Piece, target: Square) -> [u8; 64] {
         }
         return moves;
     }
-    let mut edge = Bitboard::from_square(target);
-    let mut seen = edge;
+    let mut frontier = Bitboard::from_square(target);
+    let mut seen = frontier;
     let mut count = 0;
-    while edge.any() {
+    while frontier.any() {
         let mut next = Bitboard::EMPTY;
-        for square in edge {
+        for square in frontier {
             moves[square as usize] = count;
             next |= attacks(square, piece, solid);
         }
-        edge = next & !seen;
-        seen |= edge;
+        frontier = next & !seen;
+        seen |= frontier;
         count += 1;
     }
     moves

@@ -1,7 +1,8 @@
 //! The search for a helpmate, best-first by cost.
 //!
 //! Both sides help. Every position is examined once, whatever moves led to it, and skipped only if a mate is proved
-//! impossible from it. If no position is left, the answer is no, and that is a proof. Costs only decide the order.
+//! impossible from it. If all positions have been examined, this proves that there is no mate. Costs only decide the
+//! order.
 
 use shakmaty::{Chess, Color, Move, MoveList, Position};
 

@@ -12,10 +12,10 @@ const EN_PASSANT_PAWN: u64 = 13;
 /// Code of the king of the side to move.
 const KING_TO_MOVE: u64 = 14;
 
-/// A position in 24 bytes. It contains everything that decides the legal moves from here on, and nothing else.
+/// A position in 24 bytes: everything on which the legal moves depend, but no move counters.
 ///
-/// Move counters are left out. Two packed positions are equal exactly if the same continuations are legal in both, so
-/// that no proof rests on a hash.
+/// Two packed positions are equal exactly if the same continuations are legal in both, so that no proof relies on a
+/// hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Packed {
     occupied: u64,
@@ -133,7 +133,7 @@ impl Packed {
 const CHUNK: usize = 1 << 14;
 /// Most positions stored: 32 bytes each and a hash table of twice as many slots of 4 bytes, 160 MiB in all.
 pub(super) const MAX_POSITIONS: usize = 1 << 22;
-/// More than the legal moves of any position.
+/// Upper bound on the number of legal moves of any position.
 const MAX_LEGAL_MOVES: usize = 256;
 const NONE: u32 = u32::MAX;
 const PARENT: u32 = (1 << 22) - 1;
@@ -156,7 +156,7 @@ pub(super) struct Origin {
     pub(super) depth: u32,
 }
 
-/// The reached positions, and a queue of those whose moves have not been examined.
+/// The reached positions, and queues of the positions whose moves have not been examined.
 #[derive(Debug)]
 pub(super) struct Store {
     chunks: Vec<Vec<StoredPosition>>,

@@ -49,10 +49,10 @@ fn reason(fen: &str, side: Color) -> Option<Reason> {
 fn vectors() -> impl Iterator<Item = (&'static str, Color, bool)> {
     let lines = VECTORS.lines().filter(|line| !line.starts_with('#'));
     lines.flat_map(|line| {
-        let (who, fen) = line.split_at(3);
+        let (sides, fen) = line.split_at(3);
         [
-            (fen, Color::White, who.contains('W')),
-            (fen, Color::Black, who.contains('B')),
+            (fen, Color::White, sides.contains('W')),
+            (fen, Color::Black, sides.contains('B')),
         ]
     })
 }
@@ -208,7 +208,7 @@ fn a_queen_or_a_rook_alone_mates_from_everywhere() {
     let places = kings
         .iter()
         .flat_map(|king| (0..64 * 64 * 2).map(move |rest: u32| (*king, rest)));
-    let mut vectors_in_all = 0;
+    let mut searched = 0;
     for (king, rest) in places.step_by(97) {
         let piece = if rest % 2 == 0 {
             Color::White.rook()
@@ -227,7 +227,7 @@ fn a_queen_or_a_rook_alone_mates_from_everywhere() {
             continue;
         };
         if position.board().occupied().count() == 3 {
-            vectors_in_all += 1;
+            searched += 1;
             assert_eq!(
                 answer(&position, Color::White, 10_000),
                 Some(true),
@@ -235,7 +235,7 @@ fn a_queen_or_a_rook_alone_mates_from_everywhere() {
             );
         }
     }
-    assert!(vectors_in_all > 400, "{vectors_in_all}");
+    assert!(searched > 400, "{searched}");
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn every_won_ending_has_a_mate() {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
         Square::new((state >> 58) as u32)
     };
-    let mut vectors_in_all = 0;
+    let mut searched = 0;
     for pair in pairs {
         for _ in 0..60 {
             let mut board = Board::empty();
@@ -280,12 +280,12 @@ fn every_won_ending_has_a_mate() {
             };
             let men = super::men::Men::new(&position).expect("two kings");
             if super::endings::is_won(&men, white) {
-                vectors_in_all += 1;
+                searched += 1;
                 assert_eq!(answer(&position, white, 100_000), Some(true), "{position:?}");
             }
         }
     }
-    assert!(vectors_in_all > 150, "{vectors_in_all}");
+    assert!(searched > 150, "{searched}");
 }
 
 #[test]
@@ -350,15 +350,15 @@ proptest! {
         let position = played(&choices);
         for side in Color::ALL {
             let full = answer(&position, side, 3000);
-            let glance = quick(&position, side);
-            prop_assert!(full.is_none() || glance.is_none() || full == glance);
+            let quick_answer = quick(&position, side);
+            prop_assert!(full.is_none() || quick_answer.is_none() || full == quick_answer);
             let other = answer(&mirrored(&position), side.other(), 3000);
             prop_assert!(full.is_none() || other.is_none() || full == other);
         }
     }
 
     #[test]
-    fn men_move_as_the_game_does(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
+    fn men_have_the_legal_moves_of_the_game(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
         let position = played(&choices);
         let men = super::men::Men::new(&position).expect("two kings");
         // The check may be answered en passant, which `Men` does not know.
@@ -383,7 +383,7 @@ proptest! {
     }
 
     #[test]
-    fn packing_loses_nothing(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
+    fn unpacking_restores_the_position(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
         let position = played(&choices);
         let packed = super::store::Packed::new(&position).expect("at most 32 men");
         prop_assert_eq!(packed.unpack(), Some(position));

@@ -1,4 +1,4 @@
-//! The elements of a time control, between its plus signs and commas: a period, or the time added by a move.
+//! The elements of a time control, separated by plus signs and commas: a period, or the time added by a move.
 
 use super::InvalidTimeControl;
 use super::token::{Token, WrittenToken, tokens};
@@ -19,7 +19,7 @@ pub(super) struct Element {
     pub(super) time: WrittenTime,
     /// Number of moves: "90 min/40", "40 moves in 90 min".
     pub(super) moves: Option<u32>,
-    /// Whether the number of moves has no word "moves".
+    /// Whether the number of moves is written without the word "moves".
     pub(super) moves_bare: bool,
     /// The number after a slash, if neither number has a unit: "40/90".
     pub(super) pair: Option<u32>,
@@ -36,7 +36,7 @@ pub(super) struct Element {
     pub(super) after_bar: bool,
 }
 
-/// The place of the word for the rest of the game.
+/// The position of the word for the rest of the game, relative to the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
     /// "G/90", "SD/30", as in the United States.
@@ -83,9 +83,9 @@ impl<'t> Reader<'t> {
     }
 
     fn take(&mut self, token: Token) -> bool {
-        let there = self.token(0) == Some(token);
-        self.at += usize::from(there);
-        there
+        let found = self.token(0) == Some(token);
+        self.at += usize::from(found);
+        found
     }
 
     pub(super) fn unexpected(&self, expected: &'static str) -> InvalidTimeControl {
@@ -107,7 +107,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Takes a separator: a plus sign, commas or words like "and", or both.
+    /// Consumes a separator: a plus sign, commas or words like "and", or both. Returns whether there was one.
     fn separator(&mut self) -> bool {
         let mut comma = false;
         while self.take(Token::Comma) {
@@ -120,7 +120,7 @@ impl<'t> Reader<'t> {
         comma || plus
     }
 
-    /// Whether another element begins here with a word for the rest, a delay or an increment, followed by its time.
+    /// Whether another element begins here: a word for the rest, a delay or an increment, followed by its time.
     fn begins_another(&self) -> bool {
         let word = matches!(self.token(0), Some(Token::Rest | Token::Delay | Token::Increment));
         let number = |ahead| matches!(self.token(ahead), Some(Token::Number(_)));
@@ -155,7 +155,7 @@ impl<'t> Reader<'t> {
         Ok(element)
     }
 
-    /// Takes the words before the time.
+    /// Consumes the words before the time.
     fn prefix(&mut self, element: &mut Element) {
         loop {
             match self.token(0) {
@@ -178,7 +178,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Takes one item after the time. Returns false if there is none.
+    /// Consumes one item after the time. Returns false if there is none.
     fn tail(&mut self, element: &mut Element) -> Result<bool, InvalidTimeControl> {
         if self.begins_another() {
             return Ok(false);

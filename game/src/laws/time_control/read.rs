@@ -1,7 +1,7 @@
 //! Parsing of time controls, in the notation of people and of PGN.
 //!
-//! A text with two plausible readings is refused with both, never guessed: a wrong guess could change the mode of play,
-//! and with it every ruling of the day.
+//! A text with two plausible readings is an error that lists both. The parser does not guess, because a wrong guess
+//! could change the mode of play, and with it every ruling of the day.
 
 use core::str::FromStr;
 
@@ -10,10 +10,9 @@ use super::{Bonus, InvalidTimeControl, Period, TimeControl};
 
 /// Bare numbers below this are minutes; from this on they are seconds, as in PGN.
 const MIN_BARE_SECONDS: u32 = 180;
-/// Seconds of a period with a number of moves below which the number may be minutes instead of PGN's seconds.
+/// If the time of a period with a number of moves is below this number, it may be in minutes instead of PGN's seconds.
 const MIN_PGN_PERIOD: u32 = 600;
-/// Limit for bare numbers from 180 on that may be minutes: with an increment typical of long games, the text is
-/// ambiguous.
+/// Bare numbers from 180 up to this one may be minutes: with an increment typical of long games, the text is ambiguous.
 const MAX_LONG_MINUTES: u32 = 360;
 const MIN_LONG_INCREMENT: u32 = 15;
 /// Bullet games of online play, in seconds: "60+1".
@@ -76,8 +75,8 @@ fn read(text: &str) -> Result<TimeControl, InvalidTimeControl> {
     Meaning::of(&elements, text)?.control(text)
 }
 
-/// Parses a text of numbers as PGN, unless they can mean something else; `None` if they are to be read as people write
-/// them.
+/// Parses a text of numbers as PGN. Returns `None` if the text must be parsed in people's notation, and an error if it
+/// may be either.
 fn from_numbers(text: &str) -> Result<Option<TimeControl>, InvalidTimeControl> {
     let Ok(control) = TimeControl::from_pgn(text) else {
         return Ok(None);
@@ -144,13 +143,13 @@ impl Meaning {
         let order = order(elements);
         let mut meaning = Self::default();
         for element in elements {
-            meaning.take(element, order, text)?;
+            meaning.add(element, order, text)?;
         }
         meaning.check_unambiguous(elements, text)?;
         Ok(meaning)
     }
 
-    /// The plausible readings of "40/90" alone. Fails unless there is exactly one.
+    /// Parses two bare numbers as in "40/90". Fails unless there is exactly one plausible reading.
     fn of_pair(one: u32, other: u32, text: &str) -> Result<Self, InvalidTimeControl> {
         let period = |moves, seconds: u32, bonus| {
             TimeControl::new(vec![Period {
@@ -184,7 +183,7 @@ impl Meaning {
         }
     }
 
-    fn take(
+    fn add(
         &mut self,
         element: &Element,
         order: Option<NumberOrder>,
@@ -256,7 +255,7 @@ impl Meaning {
         let (Some(first), Some(last)) = (elements.first(), elements.last()) else {
             return Ok(());
         };
-        let both = |other: Option<TimeControl>| {
+        let ambiguous_with = |other: Option<TimeControl>| {
             let readings: Vec<TimeControl> = self.control(text).ok().into_iter().chain(other).collect();
             Err(ambiguous(text, &readings))
         };
@@ -272,7 +271,7 @@ impl Meaning {
                     .periods
                     .iter_mut()
                     .for_each(|period| period.seconds /= 60);
-                return both(Some(in_seconds));
+                return ambiguous_with(Some(in_seconds));
             }
         }
         if let ([one], [element]) = (self.periods.as_slice(), elements)
@@ -281,7 +280,7 @@ impl Meaning {
         {
             // "90 min/30"
             let bonus = fischer(moves);
-            return both(TimeControl::new(vec![Period {
+            return ambiguous_with(TimeControl::new(vec![Period {
                 moves: None,
                 bonus,
                 ..*one
@@ -298,7 +297,7 @@ impl Meaning {
                 bonus: fischer(number),
                 ..*period
             });
-            return both(TimeControl::new(with_bonus.collect()));
+            return ambiguous_with(TimeControl::new(with_bonus.collect()));
         }
         Ok(())
     }
@@ -309,7 +308,7 @@ impl Meaning {
             if self.bonuses.iter().skip(at + 1).any(|(other, _)| other == from) {
                 return Err(number(text, "there can be one increment or one delay, not both"));
             }
-            grant(&mut periods, *from, *bonus, text)?;
+            add_bonus(&mut periods, *from, *bonus, text)?;
         }
         validated(periods, text)
     }
@@ -339,8 +338,9 @@ fn order(elements: &[Element]) -> Option<NumberOrder> {
     by_numbers.chain(by_rest).next()
 }
 
-/// Adds a bonus to all periods from the one that begins with move `from`. Fails if no period does.
-fn grant(periods: &mut [Period], from: u32, bonus: Bonus, text: &str) -> Result<(), InvalidTimeControl> {
+/// Adds a bonus to the period that begins with move `from` and to all later ones. Fails if no period begins with this
+/// move.
+fn add_bonus(periods: &mut [Period], from: u32, bonus: Bonus, text: &str) -> Result<(), InvalidTimeControl> {
     let mut first = 1_u32;
     let mut granted = false;
     for period in periods {
@@ -384,12 +384,12 @@ fn pgn_period(field: &str, text: &str) -> Result<Period, InvalidTimeControl> {
     })
 }
 
-/// Whether "90+30" may be written for these numbers: not if it would be parsed differently or be ambiguous.
+/// Whether the short format "90+30" is parsed back to these numbers, and not ambiguous.
 pub(super) fn is_short(minutes: u32, increment: u32) -> bool {
     minutes < MIN_BARE_SECONDS && !is_bullet(minutes, increment)
 }
 
-/// "60+1" may mean an hour, or one minute in an online game.
+/// Whether the numbers may be a bullet game: "60+1" may mean an hour, or one minute in an online game.
 fn is_bullet(number: u32, increment: u32) -> bool {
     BULLET.contains(&number) && BULLET_INCREMENT.contains(&increment)
 }

@@ -195,7 +195,7 @@ fn time_controls_are_read_as_people_write_them() {
     }
 }
 
-/// Two plausible readings: with the wrong one, a game of hours would be ruled as blitz (2023: B.1).
+/// With the wrong one of two plausible readings, a game of hours would count as blitz (2023: B.1).
 #[test]
 fn an_ambiguous_time_control_is_refused_with_its_readings() {
     for (text, readings) in [

@@ -33,7 +33,6 @@ pub(super) enum Token {
     Other,
 }
 
-/// A token and its text.
 pub(super) type WrittenToken<'t> = (Token, &'t str);
 
 /// Units of time, in seconds, with the words for them.
@@ -128,7 +127,7 @@ const WORDS: [(Token, &[&str]); 9] = [
     ),
 ];
 /// Words for the first move.
-const FIRST: [&str; 5] = ["one", "first", "eins", "ersten", "erstem"];
+const FIRST_WORDS: [&str; 5] = ["one", "first", "eins", "ersten", "erstem"];
 /// Words without a meaning here, including the endings of ordinals ("41st").
 const FILLERS: [&str; 18] = [
     "the",
@@ -150,9 +149,8 @@ const FILLERS: [&str; 18] = [
     "rd",
     "th",
 ];
-/// Signs for minutes: an apostrophe and its substitutes on keyboards. Two of them mean seconds.
+/// Signs for minutes: an apostrophe and its substitutes on keyboards. Two signs in a row mean seconds.
 const MINUTE_SIGNS: [char; 7] = ['\'', '′', '’', '‘', '´', '`', 'ʹ'];
-/// Signs for seconds.
 const SECOND_SIGNS: [char; 6] = ['"', '″', '”', '“', '„', 'ʺ'];
 
 /// Splits a text into tokens. Brackets, dots of abbreviations and words without a meaning are left out.
@@ -196,7 +194,6 @@ fn length(first: char, text: &str) -> usize {
     let after_first = first.len_utf8();
     let more = text.get(after_first..).unwrap_or_default();
     if MINUTE_SIGNS.contains(&first) {
-        // Two of them in a row mean seconds.
         let second = more.chars().next().filter(|second| MINUTE_SIGNS.contains(second));
         return after_first + second.map_or(0, char::len_utf8);
     }
@@ -217,7 +214,7 @@ fn is_word(c: char) -> bool {
     c.is_alphabetic() && !MINUTE_SIGNS.contains(&c) && !SECOND_SIGNS.contains(&c)
 }
 
-/// Converts a token's text; `None` if it has no meaning.
+/// Converts the text of a token; `None` if the text has no meaning.
 fn token(first: char, written: &str, text: &str) -> Result<Option<Token>, InvalidTimeControl> {
     if first.is_ascii_digit() {
         let number = written.parse().map_err(|_| InvalidTimeControl::Number {
@@ -248,7 +245,7 @@ fn word(word: &str) -> Option<Token> {
     if FILLERS.contains(&word) {
         return None;
     }
-    if FIRST.contains(&word) {
+    if FIRST_WORDS.contains(&word) {
         return Some(Token::Number(1));
     }
     let units = UNITS.iter().map(|(unit, words)| (Token::Unit(*unit), *words));

@@ -156,8 +156,8 @@ fn fortieth_move_must_be_completed_before_the_flag() {
     );
 }
 
-/// 1997, B.6; 2009, A4d: only a player's claim counts, the arbiter says nothing; 2018, A.4.5; 2023, A.5.5: the arbiter
-/// calls the flag.
+/// 1997, B.6; 2009, A4d: only a player's claim counts, and the arbiter does not intervene. 2018, A.4.5; 2023, A.5.5:
+/// the arbiter calls the flag.
 #[test]
 fn the_arbiter_calls_the_flag_if_the_edition_allows_it() {
     for (edition, play, case) in [

@@ -183,9 +183,9 @@ fn overlooked_offence_counts_in_standard_play() {
     );
 }
 
-/// No edition has a rule: an illegal move that stands is an offence if the arbiter says so.
+/// No edition has a rule: an illegal move that stands is an offence if the arbiter decides so.
 #[test]
-fn standing_move_counts_when_the_arbiter_says_so() {
+fn standing_move_counts_if_the_arbiter_decides_so() {
     let mut rules = rules(Edition::Fide2023, Play::Bu);
     let advice = rules.advise(&illegal(Stage::Answered, 1, None), WHITE);
     assert!(english(&advice).ends_with("you decide."), "{}", english(&advice));
@@ -224,12 +224,13 @@ fn arbiter_waits_for_claims_in_old_rapid_games() {
 /// 1997, C.4: a win in blitz needs mating material.
 #[test]
 fn win_in_blitz_of_1997_needs_mating_material() {
-    for (has, expected) in [
+    for (has_material, expected) in [
         (Some(true), "Black wins, having mating material."),
         (Some(false), "It is a draw: Black has no mating material"),
         (None, "Black wins with mating material"),
     ] {
-        let advice = rules(Edition::Fide1997, Play::Bu).advise(&illegal(Stage::Completed, 1, has), WHITE);
+        let advice =
+            rules(Edition::Fide1997, Play::Bu).advise(&illegal(Stage::Completed, 1, has_material), WHITE);
         assert!(english(&advice).contains(expected), "{}", english(&advice));
         assert_eq!(advice.article, "C.3, C.4");
     }
@@ -416,9 +417,9 @@ fn two_hands_are_an_offence_since_2017_if_they_were_seen() {
         (now.case, now.article.as_str()),
         ("two_hands_suspected.as_illegal", "4.1, 7.5.4, 7.5.5")
     );
-    let then = rules(Edition::Fide2014, Play::S).advise(&hands, WHITE);
+    let before_2017 = rules(Edition::Fide2014, Play::S).advise(&hands, WHITE);
     assert_eq!(
-        (then.case, then.article.as_str()),
+        (before_2017.case, before_2017.article.as_str()),
         ("two_hands_suspected.discretion", "4.1, 12.9")
     );
 }

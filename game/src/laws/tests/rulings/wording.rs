@@ -124,7 +124,7 @@ fn the_setting_of_the_clock_is_not_changed_after_the_limit() {
 }
 
 /// 2023, A.5.3, and 2018, A.4.3: the claimant may stop the clocks, and the claimant's own time does not matter. 2014,
-/// A.4c: the claimant must stop them, and the own time matters. 1997, B.7: the claimant's own flag must be up.
+/// A.4c: the claimant must stop the clocks and have time left. 1997, B.7: the claimant's own flag must be up.
 #[test]
 fn own_time_of_the_claimant_matters_up_to_2014() {
     let flag = Situation::FlagFall {
@@ -233,10 +233,10 @@ fn advice_on_two_flags_states_only_known_facts() {
         draw.contains("last period") && draw.contains("nobody knows which was first"),
         "{draw}"
     );
-    let on = now(None, Some(false));
+    let play_on = now(None, Some(false));
     assert!(
-        on.contains("not the last period") && on.contains("nobody knows which was first"),
-        "{on}"
+        play_on.contains("not the last period") && play_on.contains("nobody knows which was first"),
+        "{play_on}"
     );
     assert!(now(None, None).contains("In the last period the game is drawn; in any other it goes on."));
     assert!(now(WHITE, Some(true)).contains("White's was down first"));
@@ -245,7 +245,7 @@ fn advice_on_two_flags_states_only_known_facts() {
     assert!(rapid(Edition::Fide2009).ends_with("You may announce it."));
 }
 
-/// 2023: A.3 has one minute, but B.2 leads supervised blitz to 7.5.5, which has two. No other case leaves it open.
+/// 2023: A.3 has one minute, but B.2 leads supervised blitz to 7.5.5, which has two. Other rules leave nothing open.
 #[test]
 fn minutes_in_supervised_blitz_of_2023_are_an_open_point() {
     for &edition in Edition::ALL {
@@ -309,7 +309,7 @@ fn clocks_are_set_back_only_if_a_move_is_taken_back() {
         undue: 30_000,
     });
     let standard = rules(Edition::Fide2023, Play::S);
-    let of = |stage| Situation::IllegalMove {
+    let illegal_move = |stage| Situation::IllegalMove {
         fault: Fault::Geometry,
         stage,
         offence: 1,
@@ -329,8 +329,8 @@ fn clocks_are_set_back_only_if_a_move_is_taken_back() {
         times,
     };
     for (situation, before, now) in [
-        (of(Stage::Completed), true, true),
-        (of(Stage::Answered), true, false),
+        (illegal_move(Stage::Completed), true, true),
+        (illegal_move(Stage::Answered), true, false),
         (pressed, false, true),
         (pawn, false, true),
     ] {
@@ -343,7 +343,7 @@ fn clocks_are_set_back_only_if_a_move_is_taken_back() {
         assert_eq!(advised.contains("White 0:56:10, Black 1:00:10"), now, "{advised}");
         assert!(advised.contains("The penalty time is included."), "{advised}");
     }
-    let old = english(&rules(Edition::Fide1997, Play::S).advise(&of(Stage::Completed), WHITE));
+    let old = english(&rules(Edition::Fide1997, Play::S).advise(&illegal_move(Stage::Completed), WHITE));
     assert!(
         old.contains("White 1:00:00, Black 0:58:20") && !old.contains("included"),
         "{old}"
