@@ -369,7 +369,7 @@ impl Hall {
     /// Returns a line that the driver must close, with the reason.
     pub fn poll_close(&mut self) -> Option<(LineId, String)> {
         let Self { lines, to_close, .. } = self;
-        let mut asked = core::iter::from_fn(|| to_close.pop_first());
+        let mut candidates = core::iter::from_fn(|| to_close.pop_first());
         candidates.find_map(|id| Some((id, lines.get_mut(&id)?.line.poll_close()?)))
     }
 
