@@ -20,8 +20,8 @@ use crate::position::{Orientation, Seen};
 use crate::referee::{Playing, Referee, Resumed};
 use crate::tracker::Tracker;
 
-/// The pipeline of one board. The daemon and a replay drive it in the same way: before it takes in an observation,
-/// every deadline up to the observation's time fires with its own time.
+/// The pipeline of one board. The daemon and a replay drive it in the same way: before it handles an observation, every
+/// deadline up to the observation's time fires with its own time.
 #[derive(Debug)]
 pub struct Board {
     name: String,
@@ -33,8 +33,7 @@ pub struct Board {
     tracker: Tracker,
     referee: Referee,
     pending_events: Vec<ExplainedEvent>,
-    /// Whether the board has been connected at least once.
-    met: bool,
+    was_connected: bool,
     heard: Option<Timestamp>,
     /// Whether the arbiter had the board forgotten and it has not come back.
     forgotten: bool,
@@ -61,7 +60,7 @@ impl Board {
             tracker,
             referee: Referee::new(name, regulations),
             pending_events: Vec::new(),
-            met: false,
+            was_connected: false,
             heard: None,
             forgotten: false,
             early: Vec::new(),
@@ -279,7 +278,7 @@ impl Board {
         self.presence.sit(port);
     }
 
-    /// Takes in an observation. Every deadline up to its time fires first, with its own time.
+    /// Handles an observation. Every deadline up to its time fires first, with its own time.
     pub fn observe(&mut self, observed: &Observed) {
         self.advance(observed.at);
         if !matches!(
@@ -302,7 +301,7 @@ impl Board {
             self.emit_now(observed.at, event);
         }
         if self.presence.is_connected() {
-            self.met = true;
+            self.was_connected = true;
             for mut explained in core::mem::take(&mut self.early) {
                 explained.event.ts = observed.at;
                 self.emit(explained);
@@ -433,7 +432,7 @@ impl Board {
             event,
             EventKind::ClockConnected {} | EventKind::ClockDisconnected {} | EventKind::ClockBatteryLow {}
         );
-        !self.presence.is_connected() && (of_clock || !self.met)
+        !self.presence.is_connected() && (of_clock || !self.was_connected)
     }
 
     /// Publishes an event that does not come from the referee.

@@ -53,10 +53,11 @@ pub struct Hall {
     clock_set: Option<(Timestamp, i64)>,
     /// Boards by name. An unplugged board stays here until it comes back, on any line.
     boards: BTreeMap<String, Board>,
-    /// By the name of each board that was plugged in: the name that it has if no other board reports the same number.
+    /// Maps the name of each board that was plugged in to the name that it has if no other board reports the same
+    /// serial number.
     own_names: BTreeMap<String, String>,
     lines: BTreeMap<LineId, HallLine>,
-    added: usize,
+    lines_added: usize,
     /// Boards with input or a deadline since the last call of [`Hall::take_touched`].
     touched: BTreeSet<String>,
     agenda: Agenda,
@@ -65,9 +66,9 @@ pub struct Hall {
     /// Lines that may have to be closed.
     to_close: BTreeSet<LineId>,
     /// Lines whose mode may just have been detected.
-    found_out: BTreeSet<LineId>,
+    newly_detected: BTreeSet<LineId>,
     /// Boards that may have events.
-    speaking: BTreeSet<String>,
+    with_events: BTreeSet<String>,
 }
 
 /// Last event numbers of boards that the hall has not met.
@@ -94,13 +95,13 @@ impl Hall {
             boards: BTreeMap::new(),
             own_names: BTreeMap::new(),
             lines: BTreeMap::new(),
-            added: 0,
+            lines_added: 0,
             touched: BTreeSet::new(),
             agenda: Agenda::default(),
             to_write: BTreeSet::new(),
             to_close: BTreeSet::new(),
-            found_out: BTreeSet::new(),
-            speaking: BTreeSet::new(),
+            newly_detected: BTreeSet::new(),
+            with_events: BTreeSet::new(),
         }
     }
 
@@ -240,13 +241,14 @@ impl Hall {
 
     /// Adds a line whose port is not open yet.
     pub fn add(&mut self, port: &str, line: Line) -> LineId {
-        let id = LineId(self.added);
-        self.added += 1;
+        let id = LineId(self.lines_added);
+        self.lines_added += 1;
         self.lines.insert(id, HallLine::new(port, line));
         id
     }
 
-    /// Returns the line of a port, whose boards are queried from the next opening on. State from before is kept.
+    /// Returns the line of a port for live use: its boards are queried once the port opens. Keeps the state of an
+    /// earlier line of this port.
     pub fn keep(&mut self, port: &str, settings: LineSettings) -> LineId {
         let known = self.line_of(port).filter(|line| !self.is_open(*line));
         let id = known.unwrap_or_else(|| self.add(port, Line::listening(LineMode::Single)));
@@ -257,7 +259,7 @@ impl Hall {
         id
     }
 
-    /// Returns the line of a recorded port, on which boards speak in this mode from now on.
+    /// Returns the line of a recorded port and sets its mode. Adds the line if the port is new.
     pub fn listen(&mut self, port: &str, mode: LineMode) -> LineId {
         let Some(id) = self.line_of(port) else {
             return self.add(port, Line::listening(mode));
@@ -375,8 +377,12 @@ impl Hall {
 
     /// Returns a line whose mode was just detected.
     pub fn poll_found_out(&mut self) -> Option<(LineId, LineMode)> {
-        let Self { lines, found_out, .. } = self;
-        let mut candidates = core::iter::from_fn(|| found_out.pop_first());
+        let Self {
+            lines,
+            newly_detected,
+            ..
+        } = self;
+        let mut candidates = core::iter::from_fn(|| newly_detected.pop_first());
         candidates.find_map(|id| Some((id, lines.get_mut(&id)?.line.poll_mode()?)))
     }
 
@@ -411,7 +417,7 @@ impl Hall {
     /// Takes the events since the last call, board by board, each in order.
     pub fn take_events(&mut self) -> Vec<ExplainedEvent> {
         let mut events = Vec::new();
-        while let Some(name) = self.speaking.pop_first() {
+        while let Some(name) = self.with_events.pop_first() {
             if let Some(board) = self.boards.get_mut(&name) {
                 events.append(&mut board.take_events());
             }
@@ -461,8 +467,8 @@ impl Hall {
             .is_some_and(|hall_line| hall_line.line.is_open())
     }
 
-    /// Fires the deadlines of a line and its boards, calls `act` with the line and the time without steps, and takes in
-    /// the line's observations.
+    /// Fires the deadlines of a line and its boards, calls `act` with the line and the time without steps, and hands
+    /// the line's observations to the boards.
     fn with_line(&mut self, now: Timestamp, id: LineId, act: impl FnOnce(&mut Line, Timestamp)) {
         let now = self.steps.without(now);
         let Some(hall_line) = self.lines.get_mut(&id) else {
@@ -470,7 +476,7 @@ impl Hall {
         };
         hall_line.line.handle_deadline(now);
         act(&mut hall_line.line, now);
-        self.take_in(id);
+        self.hand_out_observations(id);
         self.line_handled(id);
     }
 
@@ -480,7 +486,7 @@ impl Hall {
         self.agenda.put(Scheduled::Line(id), line.line.poll_deadline());
         self.to_write.insert(id);
         self.to_close.insert(id);
-        self.found_out.insert(id);
+        self.newly_detected.insert(id);
     }
 
     /// Updates the deadline of a board, and marks the board as having possible events.
@@ -490,7 +496,7 @@ impl Hall {
         };
         self.agenda
             .put(Scheduled::Board(name.to_owned()), board.poll_deadline());
-        self.speaking.insert(name.to_owned());
+        self.with_events.insert(name.to_owned());
         self.touched.insert(name.to_owned());
     }
 }

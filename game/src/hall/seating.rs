@@ -6,8 +6,7 @@ use super::line::{LinePlace, identity_at};
 use super::{Board, Hall, LineId, Names};
 
 impl Hall {
-    /// Hands the observations of a line to its boards.
-    pub(super) fn take_in(&mut self, id: LineId) {
+    pub(super) fn hand_out_observations(&mut self, id: LineId) {
         while let Some(hall_line) = self.lines.get_mut(&id)
             && let Some((place, observed)) = hall_line.line.poll_observation()
         {
@@ -27,21 +26,21 @@ impl Hall {
                 continue;
             }
             let shown = matches!(observed.observation, Observation::Board { .. });
-            line_place.hear(observed);
+            line_place.store(observed);
             // A board identifies itself before it sends its placement. On a bus, its address identifies it.
             if shown || self.names.known_beforehand(&hall_line.port) || matches!(place, Place::At(_)) {
-                self.introduce(id, place);
+                self.identify_board(id, place);
             }
         }
     }
 
-    /// Identifies the board at a place and hands it the stored observations.
-    fn introduce(&mut self, id: LineId, place: Place) {
+    /// Identifies the board at a place and hands the stored observations to it.
+    fn identify_board(&mut self, id: LineId, place: Place) {
         let Some(line) = self.lines.get(&id) else { return };
         let Some(line_place) = line
             .places
             .get(&place)
-            .filter(|line_place| !line_place.heard.is_empty())
+            .filter(|line_place| !line_place.pending.is_empty())
         else {
             return;
         };
@@ -64,7 +63,7 @@ impl Hall {
             .get_mut(&id)
             .and_then(|line| line.places.get_mut(&place));
         let Some(line_place) = line_place else { return };
-        for observed in line_place.heard.drain(..) {
+        for observed in line_place.pending.drain(..) {
             board.observe(&observed);
         }
         line_place.board = Some(name.clone());

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_before_a_step_stay_what_they_were() {
+    fn times_before_a_step_do_not_change() {
         let at = Timestamp::from_micros;
         let mut steps = Steps::default();
         steps.step(at(100), Duration::from_micros(1000));

@@ -86,7 +86,7 @@ impl Referee {
             (!entry.offered.intended_fifty && !moves.is_empty()).then(|| Claim {
                 reason: ClaimReason::FiftyMoves,
                 occurrences: since,
-                intended: Some(names(position, &moves)),
+                intended: Some(san_list(position, &moves)),
             })
         } else {
             (due && !history.fifty_was_offered()).then_some(Claim {
@@ -176,18 +176,18 @@ fn threefold(history: &History<'_>, here: &Chess) -> Vec<Claim> {
             claims.push(Claim {
                 reason: ClaimReason::Threefold,
                 occurrences: stood,
-                intended: Some(names(here, &[*m])),
+                intended: Some(san_list(here, &[*m])),
             });
         }
     }
     claims
 }
 
-fn names(position: &Chess, moves: &[Move]) -> String {
-    let names = moves
+fn san_list(position: &Chess, moves: &[Move]) -> String {
+    let san_list = moves
         .iter()
         .map(|m| SanPlus::from_move(position.clone(), *m).to_string());
-    names.collect::<Vec<_>>().join(" ")
+    san_list.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

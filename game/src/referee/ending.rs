@@ -58,8 +58,8 @@ impl Referee {
         }
     }
 
-    /// Ends the game by the Laws if the record shows that it was over before another end: the pieces are set up again,
-    /// or a result is shown. No move can follow, so the last ply need not be settled.
+    /// Called when the pieces are set up again or a result is shown. Ends the game by the Laws if the record shows that
+    /// it was already over. No move can follow, so the last ply need not be settled.
     pub(super) fn end_by_laws_first(&mut self, now: Timestamp) {
         self.search_before_the_end(now, u32::MAX);
         if let Some(last) = self.last_ply() {
@@ -149,7 +149,7 @@ impl Referee {
         let (Some(shown_at), Some(verdict)) = (game.shown_at, game.verdict.clone()) else {
             return;
         };
-        // The line may be other play, with pieces put up after the game.
+        // Pieces put up after the game can look like another line of play.
         let same = |(old, new): (&LineEntry, &LineEntry)| old.ply.after.board() == new.ply.after.board();
         let kept = game.published.iter().zip(&self.line).all(same);
         let since = self.line.get(game.published.len()..).unwrap_or_default();

@@ -75,7 +75,7 @@ pub(crate) struct Referee {
     recalled: Option<OpenGame>,
     /// Players of the next game, as announced by command.
     announced: Option<Players>,
-    /// Positions that must still be searched for whether a side can mate.
+    /// Settled positions for which a search must still decide whether a side can mate.
     unsearched: Option<Unsearched>,
     clock: ClockState,
     white_side: Option<Side>,
@@ -327,7 +327,7 @@ impl Referee {
         }
     }
 
-    /// Tells the watchers that the arbiter has set the position or the moves.
+    /// Notifies the watchers that the arbiter has set the position or the moves.
     fn board_is_set(&mut self, now: Timestamp) {
         for (ts, event) in self.watch.set_by_arbiter(now) {
             self.publish(ts, event);

@@ -76,18 +76,18 @@ enum Seats {
     Reversed,
     /// The players sat correctly and the names were wrong.
     Right,
-    /// None: pairing files do not know the seats.
-    Unsaid,
+    /// Undetermined: pairing files contain no seats.
+    Undetermined,
 }
 
-/// Maximum time between the announcement of a round and its start, in either direction. A larger distance is a typing
-/// mistake.
+/// Maximum time between the announcement of a round and its start, in either direction. A larger difference is treated
+/// as a typing mistake.
 const MAX_ROUND_DISTANCE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Reasons for a game without a result.
 const UNFINISHED: &[EndReason] = &[EndReason::Arbiter, EndReason::Void, EndReason::Adjourned];
 
 impl Checked {
-    /// Remark for the sender on the effect.
+    /// Remark on the effect, for the sender.
     pub(crate) fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
@@ -203,10 +203,10 @@ impl Referee {
         let is_by_file = by == PAIRINGS;
         let seats = match set.correction {
             Some(true) => Seats::Right,
-            None if is_by_file => Seats::Unsaid,
+            None if is_by_file => Seats::Undetermined,
             _ => Seats::Reversed,
         };
-        // Pairing files do not know that an arbiter has found the players with exchanged colours.
+        // A pairing file does not reflect that an arbiter has found the players with exchanged colours.
         let names_others = |before: &&Players| players.white != before.white && players.black != before.black;
         let keeps_reversed = which == WhichGame::Current && is_by_file && self.watch.are_reversed();
         let keeps_reversed = before.filter(names_others).filter(|_| keeps_reversed).is_some();
@@ -417,7 +417,7 @@ fn control(given: &str) -> Result<TimeControl, Refusal> {
     })
 }
 
-/// Note on data of a player that stay although the name was corrected.
+/// Note that the player's other data are unchanged although the name was corrected.
 fn corrected_note(regulations: &Regulations, color: Color, name: &str) -> String {
     let values = BTreeMap::from([
         ("color".to_owned(), color::as_str(color).into()),

@@ -90,7 +90,7 @@ impl Referee {
         self.recalled = resumed.as_ref().map(OpenGame::of);
     }
 
-    /// Whether the referee has the game with this id without the journal.
+    /// Whether the game with this id is in memory, so that the journal need not be read.
     pub(crate) fn has_game(&self, id: &str) -> bool {
         let mut games = [&self.game, &self.previous].into_iter().flatten();
         games.any(|game| game.id.id == id)
@@ -211,8 +211,8 @@ mod tests {
         made.collect()
     }
 
-    /// The clock is stopped when the board is heard again. It ran when the last ply was made, or the memory contains a
-    /// press.
+    /// The clock is stopped when the board reconnects. The clock ran when the last ply was made, or the memory contains
+    /// a press.
     #[test]
     fn a_game_with_a_clock_continues_with_plies_from_memory() {
         let goes_on = |running: Option<shakmaty::Color>, pressed: bool| {

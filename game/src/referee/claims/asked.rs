@@ -14,7 +14,7 @@ use crate::referee::{LineEntry, Referee};
 
 /// Number of the opponent's last moves that are checked for attempts to win.
 const WINDOW: usize = 50;
-/// Number of a player's last moves that their average time is taken from.
+/// Number of a player's last moves over which the average time per move is taken.
 const PACE_MOVES: usize = 10;
 
 impl Referee {

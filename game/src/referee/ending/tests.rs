@@ -151,7 +151,7 @@ fn material_that_mates_no_king_is_a_dead_position() {
 
 /// Laws part 5, vector (i); Art. 9.6.1, 9.6a: the fifth occurrence is after 8...Ng8.
 #[test]
-fn the_fifth_time_ends_the_game_where_the_edition_says_so() {
+fn a_fifth_occurrence_ends_the_game_if_the_edition_says_so() {
     for (edition, ended) in [
         (Edition::Fide1997, false),
         (Edition::Fide2009, false),

@@ -196,7 +196,7 @@ fn penalty_note(result: GameResult, reason: EndReason, regulations: &Regulations
 fn check_reason(reason: EndReason, result: GameResult, forfeit: bool) -> Result<(), Refusal> {
     let unfinished = UNFINISHED.contains(&reason) && reason != EndReason::Arbiter;
     let by_arbiter = matches!(reason, EndReason::Conduct | EndReason::Arbiter);
-    let together = match result {
+    let fits = match result {
         _ if forfeit => reason == EndReason::Default,
         GameResult::Draw => !unfinished && reason != EndReason::Default,
         GameResult::BothLose => by_arbiter || reason == EndReason::Default,
@@ -204,7 +204,7 @@ fn check_reason(reason: EndReason, result: GameResult, forfeit: bool) -> Result<
         GameResult::WhiteWins | GameResult::BlackWins => !unfinished && !DRAWN.contains(&reason),
         GameResult::Unknown => !DRAWN.contains(&reason) && reason != EndReason::Conduct,
     };
-    if together {
+    if fits {
         Ok(())
     } else {
         Err(Refusal::ReasonContradictsResult { reason, result })

@@ -34,7 +34,7 @@ pub(super) struct Arithmetic {
     /// Time of the last reading, and the side that ran.
     since: Option<(Timestamp, Color)>,
     /// Times of the clock at its start.
-    begun_with: Option<ByColor<u64>>,
+    start_times: Option<ByColor<u64>>,
     /// Corrections by the arbiter: total jump of the times while the clock was stopped.
     adjusted_ms: i64,
     /// Number of times that the clock was stopped and started again.
@@ -97,9 +97,9 @@ impl Arithmetic {
         }
         if let Some(running) = running {
             self.since = Some((now, running));
-            self.begun_with.get_or_insert(times);
+            self.start_times.get_or_insert(times);
         }
-        if self.begun_with.is_some() {
+        if self.start_times.is_some() {
             self.last = Some(times);
         }
     }
@@ -110,7 +110,7 @@ impl Arithmetic {
             return;
         };
         let due = self.checked.is_none_or(|at| now >= at + MIN_BETWEEN_CHECKS);
-        let (Some(begun), Some(shown)) = (self.begun_with, self.last) else {
+        let (Some(begun), Some(shown)) = (self.start_times, self.last) else {
             return;
         };
         if !due || self.lost || !context.game.in_play() {
@@ -218,7 +218,7 @@ fn delay_ms(control: &TimeControl, number: u32) -> u64 {
 }
 
 /// Whether a clock that was set to the first period of the control already included the first increment or delay;
-/// `None` if it was set to other times, so that nothing can be expected of it.
+/// `None` if it was set to other times, so that the expected times are unknown.
 fn set_with(control: &TimeControl, begun: ByColor<u64>) -> Option<bool> {
     let base = control.credited_ms(1);
     let first = u64::from(control.bonus(1).seconds()) * 1000;

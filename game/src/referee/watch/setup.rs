@@ -11,7 +11,7 @@ use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{DrawnStart, IncidentKind, ResumableCase, Situation};
 use crate::position::{Variant, difference};
 
-/// Number of differing squares above which the placement is another position than the wrong one.
+/// Number of differing squares above which the placement is no longer the wrong start position.
 const MAX_DIFFERING_SQUARES: usize = 8;
 
 /// Watches the board before the first move, and the progress of play from a wrong start.
