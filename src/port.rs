@@ -13,8 +13,8 @@ use tokio::task::JoinHandle;
 
 use crate::system_time::LiveTime;
 
-/// An occurrence on a port in the form in which it is recorded, or the error for which the port cannot be opened.
-/// Closed and unavailable ports are retried; a persistent error is reported once.
+/// Activity on a port, in the form in which it is recorded, or the reason why the port cannot be opened. Closed and
+/// unavailable ports are retried; a persistent error is reported once.
 pub(crate) type PortInput = Result<Content, PortError>;
 
 /// An order to a port. Orders to a closed port are dropped, as they were for the previous device.

@@ -64,8 +64,8 @@ fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-fn no_text(wrong: NoText) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, wrong)
+fn no_text(reason: NoText) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 
 fn decoded(bytes: &[u8]) -> Result<String, NoText> {

@@ -322,7 +322,7 @@ impl FirstRecord {
         record(&format!("{text} {check:016x}"))
     }
 
-    /// Decodes the first record of a file with `boards` readable records; `damaged` says whether there are unreadable
+    /// Decodes the first record of a file with `boards` readable records; `damaged` is true if there are unreadable
     /// ones. If `boot` differs from the boot in the record, unrecorded seqs may have been given.
     fn parse(text: &str, boards: usize, damaged: bool, boot: Option<&str>) -> Self {
         // The worst case, assumed if the record cannot be read.
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_takes_a_record_at_most_and_never_lowers_a_number() {
+    fn damage_loses_at_most_one_record_and_lowers_no_seq() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
         let mut numbers = SeqFile::open(&path, BOOT).expect("a file");

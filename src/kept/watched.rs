@@ -76,7 +76,7 @@ impl KeptGames {
         while let Some(at) = replay.next_at().filter(|at| !watching.is_over(*at)) {
             super::capture::check(&is_wanted)?;
             let events = replay.step()?;
-            watching.take(at, events, replay.hall().board(&game.board));
+            watching.add_step(at, events, replay.hall().board(&game.board));
         }
         watching.end()
     }
@@ -135,10 +135,10 @@ impl Watching {
     }
 
     /// Adds the events of a step at the time `at`, and the board as it is after the step.
-    fn take(&mut self, at: Timestamp, events: Vec<ExplainedEvent>, board: Option<&hall::Board>) {
+    fn add_step(&mut self, at: Timestamp, events: Vec<ExplainedEvent>, board: Option<&hall::Board>) {
         let events = self.stretch.select(events);
         for explained in &events {
-            reading::take(&mut self.watched.readings, explained);
+            reading::add_event(&mut self.watched.readings, explained);
         }
         let Some(board) = board else { return };
         let before = self.shown.replace(board.placement().clone());

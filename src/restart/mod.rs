@@ -104,7 +104,7 @@ pub enum Alone {
     /// The recording ends before the journal.
     #[error("the recording ends before event {0} of the journal")]
     Short(u64),
-    /// The last recording is so old that the state of lines and hands is worthless.
+    /// The last recording is so old that the state of serial lines and hands is obsolete.
     #[error("the board was last watched long ago")]
     LongAgo,
 }
@@ -113,7 +113,7 @@ pub enum Alone {
 pub const CUT_OFF: &str = "kiebitz was cut off";
 /// Reason given for boards whose recordings cannot be replayed.
 const NOT_BORNE_OUT: &str = "kiebitz was cut off, and the recording cannot be used";
-/// Length of the pause after which a daemon makes its boards anew, so that no restart replays more than a day.
+/// Length of the pause after which a daemon creates its boards anew, so that no restart replays more than a day.
 const LONG_AGO: Duration = Duration::from_secs(6 * 3600);
 /// The resolution of timestamps.
 const MOMENT: Duration = Duration::from_micros(1);
@@ -140,7 +140,7 @@ pub fn take_up(sources: &Sources<'_>, now: Timestamp) -> Result<TakenUp, Journal
     Ok(taken)
 }
 
-/// Makes all boards anew; all of them must be closed. The recordings so far are not needed afterwards.
+/// Creates all boards anew; all of them must be closed. Later restarts do not need the recordings so far.
 pub fn begin_anew(sources: &Sources<'_>) -> Result<TakenUp, JournalError> {
     from_journal(sources, last_ts(sources.journal, sources.stream)?, Alone::LongAgo)
 }

@@ -159,7 +159,7 @@ impl Rebuild<'_> {
         Ok(())
     }
 
-    /// Ends the stretches of the boards that a start of the daemon makes anew.
+    /// Ends the stretches of the boards that a start of the daemon creates anew.
     fn end_before(&mut self, journal: &mut Journal, run: &Run) -> Result<(), JournalError> {
         for (board, stretch) in core::mem::take(&mut self.stretches) {
             let had = run.boards.contains_key(&board);
@@ -172,8 +172,8 @@ impl Rebuild<'_> {
         Ok(())
     }
 
-    /// Ends a stretch and stores its events if they are accepted. `had` says whether the journal had events of the
-    /// board at that time.
+    /// Ends a stretch and stores its events if they are accepted. `had` is true if the journal had events of the board
+    /// at that time.
     fn end(
         &mut self,
         journal: &mut Journal,

@@ -121,7 +121,7 @@ impl Referee {
         }
     }
 
-    /// Squares whose pieces were not read before a restart and are assumed to stand there.
+    /// Squares whose pieces the board did not read before the restart. The pieces are assumed to stand there.
     #[must_use]
     pub(crate) fn unseen(&self) -> Bitboard {
         self.watch.unseen()

@@ -177,7 +177,7 @@ impl Watch {
         }
     }
 
-    /// Squares whose pieces were not read before a restart.
+    /// Squares whose pieces the board did not read before the restart.
     pub(super) fn unseen(&self) -> Bitboard {
         self.unseen.squares()
     }

@@ -51,7 +51,7 @@ const ONLY_IN_PLAY: &[EndReason] = &[
     EndReason::Quickplay,
     EndReason::Default,
 ];
-/// Reasons that rest on the players' word or on a sign of theirs. A draw for one of these was agreed.
+/// Reasons based on a statement or a sign of the players. A draw for one of these reasons was agreed.
 const AGREED: &[EndReason] = &[EndReason::Agreement, EndReason::Kings, EndReason::ResultPiece];
 /// Suffixes of a result for a game that was not played.
 const FORFEIT: [&str; 3] = ["forfeit", "kampflos", "ff"];

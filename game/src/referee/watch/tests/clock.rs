@@ -70,12 +70,12 @@ fn a_clock_without_increments_is_reported_once() {
 }
 
 #[test]
-fn a_right_clock_is_never_doubted() {
+fn a_right_clock_is_not_reported() {
     assert_eq!(plays(30, None), [""; 0]);
 }
 
-/// Time that passes while the board is disconnected is unknown, so neither a right clock nor a wrong one is checked by
-/// it.
+/// Time that passes while the board is disconnected is unknown, so the check stops, whether the clock is right or
+/// wrong.
 #[test]
 fn a_gap_stops_the_check_of_the_clock() {
     for increment in [0, 30] {
@@ -83,7 +83,7 @@ fn a_gap_stops_the_check_of_the_clock() {
     }
 }
 
-/// A clock and its way of counting.
+/// A kind of clock.
 struct Clockwork {
     control: &'static str,
     /// Time that the clock takes off for a move, by its duration, in seconds.
