@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_journal_counts_until_its_daemon_goes_or_the_disk_answers() {
+    fn a_failing_journal_counts_until_it_recovers_or_its_daemon_is_offline() {
         let mut daemons = world();
         daemons.update(now(0), 0, &online(1), false).expect("understood");
         assert!(daemons.all_store_events());

@@ -133,10 +133,10 @@ mod tests {
     }
 
     fn request(errands: &mut Errands, second: u64, board: &str) -> oneshot::Receiver<RequestOutcome> {
-        given(errands, second, board, r#"{"id":"1","do":"new_game"}"#)
+        request_with(errands, second, board, r#"{"id":"1","do":"new_game"}"#)
     }
 
-    fn given(
+    fn request_with(
         errands: &mut Errands,
         second: u64,
         board: &str,
@@ -189,7 +189,7 @@ mod tests {
         let mut errands = Errands::default();
         let start = |errands: &mut Errands, ok| {
             let command = r#"{"id":"1","do":"start_round","round":5}"#;
-            let _answered = given(errands, 0, "a", command);
+            let _answered = request_with(errands, 0, "a", command);
             let answer = Answer {
                 ok,
                 ..answer("1", "")

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn events_that_nobody_has_are_not_waited_for() {
+    fn missing_events_are_skipped_if_no_journal_has_them() {
         let mut hearing = Hearing::default();
         hearing.mark_behind();
         hearing.read(page(4, 5, true));

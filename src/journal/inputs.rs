@@ -151,7 +151,7 @@ impl Journal {
         let mut runs = self.all_runs().unwrap_or_default();
         let known: BTreeSet<i64> = runs.iter().map(|run| run.began.as_micros()).collect();
         let first_run = runs.first().map(|run| run.began);
-        let had = runs.len();
+        let known_runs = runs.len();
         for input in inputs {
             match input {
                 Input::Command(event) if event.stream == stream => {
@@ -169,7 +169,7 @@ impl Journal {
                 }
             }
         }
-        let added = runs.len() - had;
+        let added = runs.len() - known_runs;
         if added > 0 {
             runs.sort_by_key(|run| run.began);
             runs.dedup_by_key(|run| run.began);

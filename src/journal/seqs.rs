@@ -513,12 +513,12 @@ mod tests {
             damaged[at] ^= 0x04;
             std::fs::write(&path, &damaged).expect("written");
             let known = lasts(&path);
-            let right = |board: &str, last: u64| {
+            let not_lowered = |board: &str, last: u64| {
                 let found = known.iter().find(|(name, _)| name == board);
                 found.is_none_or(|(_, known)| *known >= last)
             };
             assert!(
-                given.iter().all(|(board, last)| right(board, *last)),
+                given.iter().all(|(board, last)| not_lowered(board, *last)),
                 "{at}: {known:?}"
             );
             assert!(known.len() >= 2 || at >= RECORD);

@@ -85,9 +85,9 @@ impl KeptGames {
     fn names(&self, game: &KeptGame) -> Names {
         // The table of runs may be damaged, which is not a reason to show nothing.
         let runs = self.journal.all_runs().unwrap_or_default();
-        let then = runs.iter().rfind(|run| run.began <= game.entry.started);
-        let then = then.and_then(|run| Config::parse("journal".as_ref(), &run.config).ok());
-        Names::RecordedAs(then.map_or_else(|| self.roster.clone(), |then| then.roster()))
+        let run = runs.iter().rfind(|run| run.began <= game.entry.started);
+        let config = run.and_then(|run| Config::parse("journal".as_ref(), &run.config).ok());
+        Names::RecordedAs(config.map_or_else(|| self.roster.clone(), |config| config.roster()))
     }
 
     /// The commands for the game's board from `since` on.

@@ -126,18 +126,18 @@ pub fn take_up(sources: &Sources<'_>, now: Timestamp) -> Result<TakenUp, Journal
         None => Vec::new(),
     };
     let until = last_ts(sources.journal, sources.stream)?;
-    let mut taken = match (sources.recordings, runs.is_empty()) {
+    let mut restored = match (sources.recordings, runs.is_empty()) {
         (Some(folder), false) => TakingUp::new(sources, folder, runs)?.play(until)?,
         _ => from_journal(sources, until, Alone::NotRecorded)?,
     };
-    if now.saturating_duration_since(taken.until) >= LONG_AGO {
-        taken.hall = Hall::new(sources.stream, names(sources.config));
-        taken.whole = true;
+    if now.saturating_duration_since(restored.until) >= LONG_AGO {
+        restored.hall = Hall::new(sources.stream, names(sources.config));
+        restored.whole = true;
         for (board, _) in sources.journal.boards(sources.stream)? {
-            taken.alone.entry(board).or_insert(Alone::LongAgo);
+            restored.alone.entry(board).or_insert(Alone::LongAgo);
         }
     }
-    Ok(taken)
+    Ok(restored)
 }
 
 /// Creates all boards anew; all of them must be closed. Later restarts do not need the recordings so far.
@@ -157,7 +157,7 @@ pub(crate) fn last_ts(journal: &Journal, stream: &str) -> Result<Timestamp, Jour
 
 /// Lets all boards continue from the journal alone.
 fn from_journal(sources: &Sources<'_>, until: Timestamp, why: Alone) -> Result<TakenUp, JournalError> {
-    let mut taken = TakenUp {
+    let mut restored = TakenUp {
         events: Vec::new(),
         closed: Vec::new(),
         until,
@@ -168,13 +168,13 @@ fn from_journal(sources: &Sources<'_>, until: Timestamp, why: Alone) -> Result<T
         jumps: BTreeMap::new(),
     };
     for (board, last) in sources.journal.boards(sources.stream)? {
-        let number = after_all_given(&taken.numbers, &board, last) + 1;
-        taken
+        let number = after_all_given(&restored.numbers, &board, last) + 1;
+        restored
             .events
             .extend(disconnection(sources, &board, number, until)?);
-        taken.alone.insert(board, why);
+        restored.alone.insert(board, why);
     }
-    Ok(taken)
+    Ok(restored)
 }
 
 /// The seq after which a board continues: the last one in the journal, or a later one that was given as well.

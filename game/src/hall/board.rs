@@ -34,7 +34,7 @@ pub struct Board {
     referee: Referee,
     pending_events: Vec<ExplainedEvent>,
     was_connected: bool,
-    heard: Option<Timestamp>,
+    last_input: Option<Timestamp>,
     /// Whether the arbiter had the board forgotten and it has not come back.
     forgotten: bool,
     /// Events from before the board counted as connected. They are published when it connects.
@@ -61,7 +61,7 @@ impl Board {
             referee: Referee::new(name, regulations),
             pending_events: Vec::new(),
             was_connected: false,
-            heard: None,
+            last_input: None,
             forgotten: false,
             early: Vec::new(),
             seen: Seen::default(),
@@ -264,7 +264,7 @@ impl Board {
     /// Time of the last input from the board; `None` before the first.
     #[must_use]
     pub fn heard(&self) -> Option<Timestamp> {
-        self.heard.map(|heard| heard + self.ahead())
+        self.last_input.map(|last_input| last_input + self.ahead())
     }
 
     /// Charge of the board's own battery in percent, 0 to 100; `None` if it has none or does not report it.
@@ -285,7 +285,7 @@ impl Board {
             observed.observation,
             Observation::Opened | Observation::Closed { .. }
         ) {
-            self.heard = Some(observed.at);
+            self.last_input = Some(observed.at);
         }
         let presence = self.presence.observe(&observed.observation);
         let is_report = matches!(observed.observation, Observation::Field { .. });
@@ -444,15 +444,15 @@ impl Board {
     /// Publishes an event with its seq and with times of the computer's clock.
     fn emit(&mut self, mut explained: ExplainedEvent) {
         self.seq = self.jumps.get(&self.seq).copied().unwrap_or(self.seq) + 1;
-        let then = |at: Timestamp| self.steps.then(at);
+        let to_system_time = |at: Timestamp| self.steps.to_past_system_time(at);
         let event = &mut explained.event;
         event.stream.clone_from(&self.stream);
         event.seq = self.seq;
-        event.ts = self.steps.now(event.ts);
-        event.at = event.at.map(then);
-        event.kind.date(then);
+        event.ts = self.steps.to_system_time(event.ts);
+        event.at = event.at.map(to_system_time);
+        event.kind.date(to_system_time);
         if let Some(ply) = &mut explained.ply {
-            ply.date(then);
+            ply.date(to_system_time);
         }
         self.pending_events.push(explained);
     }

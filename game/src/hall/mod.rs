@@ -159,7 +159,7 @@ impl Hall {
             return;
         }
         self.advance(now);
-        let at = self.steps.without(now);
+        let at = self.steps.to_board_time(now);
         if let Ok(forward) = u64::try_from(micros) {
             self.steps.step(at, Duration::from_micros(forward));
         }
@@ -346,7 +346,7 @@ impl Hall {
 
     /// Returns the next bytes to write and their line. Call [`sent`](Self::sent) once they are written.
     pub fn poll_write(&mut self, now: Timestamp) -> Option<(LineId, Vec<u8>)> {
-        for entry in self.agenda.due(self.steps.without(now)) {
+        for entry in self.agenda.due(self.steps.to_board_time(now)) {
             if let Scheduled::Line(id) = entry {
                 self.to_write.insert(id);
             }
@@ -362,7 +362,7 @@ impl Hall {
 
     /// Returns the next bytes to write to one line.
     pub fn poll_write_to(&mut self, now: Timestamp, line: LineId) -> Option<Vec<u8>> {
-        let now = self.steps.without(now);
+        let now = self.steps.to_board_time(now);
         let bytes = self.lines.get_mut(&line)?.line.poll_transmit(now);
         self.line_handled(line);
         bytes
@@ -389,18 +389,18 @@ impl Hall {
     /// Time at which [`advance`](Self::advance) is due if no input arrives earlier.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        Some(self.steps.now(self.agenda.first()?))
+        Some(self.steps.to_system_time(self.agenda.first()?))
     }
 
     /// Time of the earliest deadline of a board, ignoring lines.
     #[must_use]
     pub fn poll_board_deadline(&self) -> Option<Timestamp> {
-        Some(self.steps.now(self.agenda.first_board()?))
+        Some(self.steps.to_system_time(self.agenda.first_board()?))
     }
 
     /// Advances time to `now`: every deadline up to `now` fires with its own time.
     pub fn advance(&mut self, now: Timestamp) {
-        let passed = self.steps.without(now);
+        let passed = self.steps.to_board_time(now);
         for entry in self.agenda.due(passed) {
             match entry {
                 Scheduled::Board(name) => {
@@ -451,7 +451,7 @@ impl Hall {
             let language = self.names.regulations(&board).language;
             return command.answer(Err(&Refusal::UnknownBoard { board, boards }), language);
         };
-        let answer = target.command(self.steps.without(now), command);
+        let answer = target.command(self.steps.to_board_time(now), command);
         self.board_handled(board);
         if answer.ok && command.order == Order::Identify {
             self.show(now, board, board);
@@ -470,7 +470,7 @@ impl Hall {
     /// Fires the deadlines of a line and its boards, calls `act` with the line and the time without steps, and hands
     /// the line's observations to the boards.
     fn with_line(&mut self, now: Timestamp, id: LineId, act: impl FnOnce(&mut Line, Timestamp)) {
-        let now = self.steps.without(now);
+        let now = self.steps.to_board_time(now);
         let Some(hall_line) = self.lines.get_mut(&id) else {
             return;
         };

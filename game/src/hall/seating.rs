@@ -81,12 +81,12 @@ impl Hall {
         let known = self.boards.values().filter(|board| {
             let name = board.name();
             let shares = name == own || self.names.is_qualified(name, own);
-            shares && !board.is_forgotten() && !self.is_seated(name)
+            shares && !board.is_forgotten() && !self.is_plugged_in(name)
         });
         if let Some(board) = known.clone().find(|board| board.port() == port) {
             return board.name().to_owned();
         }
-        if !self.is_seated(own) {
+        if !self.is_plugged_in(own) {
             return own.to_owned();
         }
         let mut others = known;
@@ -99,12 +99,12 @@ impl Hall {
 
     /// The other connected boards that report the same number and would have the same name.
     pub fn namesakes<'h>(&'h self, board: &'h str) -> impl Iterator<Item = &'h str> {
-        let own = self.own_names.get(board).filter(|_| self.is_seated(board));
+        let own = self.own_names.get(board).filter(|_| self.is_plugged_in(board));
         let all = own.into_iter().flat_map(|own| {
             let same = self.own_names.iter().filter(move |(_, other)| *other == own);
             same.map(|(name, _)| name.as_str())
         });
-        all.filter(move |name| *name != board && self.is_seated(name))
+        all.filter(move |name| *name != board && self.is_plugged_in(name))
     }
 
     /// Creates a board that the hall has not met before.
@@ -117,7 +117,7 @@ impl Hall {
         board
     }
 
-    fn is_seated(&self, name: &str) -> bool {
+    fn is_plugged_in(&self, name: &str) -> bool {
         self.lines.values().any(|line| line.has(name))
     }
 }

@@ -69,7 +69,7 @@ fn bluetooth() -> LineSettings {
 }
 
 #[test]
-fn battery_is_asked_for_on_bluetooth_only() {
+fn battery_is_queried_on_bluetooth_only() {
     let battery = BatteryStatus {
         percent: 64,
         ..BatteryStatus::default()

@@ -159,23 +159,23 @@ impl History<'_> {
 /// Claims by repetition of the player to move: for the position on the board, and for each move that could be
 /// announced.
 fn threefold(history: &History<'_>, here: &Chess) -> Vec<Claim> {
-    let stood = history.occurrences(here);
+    let repetitions = history.occurrences(here);
     let mut claims = Vec::new();
-    if stood.len() >= THREEFOLD {
+    if repetitions.len() >= THREEFOLD {
         claims.push(Claim {
             reason: ClaimReason::Threefold,
-            occurrences: stood,
+            occurrences: repetitions,
             intended: None,
         });
     }
     for m in here.legal_moves().iter().filter(|m| !m.is_zeroing()) {
         let mut next = here.clone();
         next.play_unchecked(*m);
-        let stood = history.occurrences(&next);
-        if stood.len() + 1 >= THREEFOLD {
+        let repetitions = history.occurrences(&next);
+        if repetitions.len() + 1 >= THREEFOLD {
             claims.push(Claim {
                 reason: ClaimReason::Threefold,
-                occurrences: stood,
+                occurrences: repetitions,
                 intended: Some(san_list(here, &[*m])),
             });
         }

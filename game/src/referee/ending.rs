@@ -221,14 +221,14 @@ fn fivefold(history: &History<'_>, position: &Chess, rules: &Rules) -> bool {
     let Some(rule) = rules.fivefold() else {
         return false;
     };
-    let stood = history.occurrences(position);
+    let occurrences = history.occurrences(position);
     match rule {
-        Fivefold::AnyOrder => stood.len() >= FIVEFOLD,
+        Fivefold::AnyOrder => occurrences.len() >= FIVEFOLD,
         Fivefold::Consecutive => {
             let last = history.plies().last().map_or(0, |last| last.ply.number);
             (0..FIVEFOLD as u32)
                 .map(|nth| last.checked_sub(nth * ALTERNATE))
-                .all(|ply| ply.is_some_and(|ply| stood.contains(&ply)))
+                .all(|ply| ply.is_some_and(|ply| occurrences.contains(&ply)))
         }
     }
 }

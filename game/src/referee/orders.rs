@@ -269,10 +269,10 @@ impl Referee {
         }
         let state = position(&set.fen)?;
         let line = game.line();
-        let stood = line
+        let same_position = line
             .iter()
-            .rposition(|stood| stood.board() == state.board() && stood.turn() == state.turn());
-        Ok(match stood {
+            .rposition(|earlier| earlier.board() == state.board() && earlier.turn() == state.turn());
+        Ok(match same_position {
             Some(stay) => {
                 let moves = CorrectedMoves {
                     stay,
@@ -385,11 +385,11 @@ impl Referee {
 
 fn check_round(now: Timestamp, start: &StartRound) -> Result<Effect, Refusal> {
     let begins = start.begins.unwrap_or(now);
-    let off = [
+    let distances = [
         begins.saturating_duration_since(now),
         now.saturating_duration_since(begins),
     ];
-    if off.iter().any(|off| *off > MAX_ROUND_DISTANCE) {
+    if distances.iter().any(|distance| *distance > MAX_ROUND_DISTANCE) {
         let begins = time_text(begins);
         return Err(Refusal::RoundTooFarOff { begins });
     }

@@ -318,7 +318,7 @@ impl Referee {
             same_players = self.game.as_ref().and_then(|game| game.players.clone());
             // The new game is played with the right colours (Art. 7.3).
             if self.watch.are_reversed() {
-                same_players = replayed_by.map(|players| players.exchanged());
+                same_players = same_players.map(|players| players.exchanged());
             }
         }
         self.keep_previous();

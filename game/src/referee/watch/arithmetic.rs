@@ -41,7 +41,7 @@ pub(super) struct Arithmetic {
     stops: u64,
     last: Option<ByColor<u64>>,
     /// Number of times that each running clock has received the time of another period.
-    given: ByColor<u32>,
+    periods_added: ByColor<u32>,
     /// Number of presses on either side.
     presses: u32,
     /// Whether the clock or the board was disconnected, so that the account is incomplete.
@@ -83,7 +83,7 @@ impl Arithmetic {
             for color in Color::ALL {
                 let before = self.last.map_or(u64::MAX, |last| last[color]);
                 if times[color] >= before.saturating_add(MIN_PERIOD_MS) {
-                    self.given[color] = self.given[color].saturating_add(1);
+                    self.periods_added[color] = self.periods_added[color].saturating_add(1);
                 }
             }
         } else if let Some(last) = self.last {
@@ -168,7 +168,7 @@ impl Arithmetic {
                 black: presses(Color::Black),
             },
             idle_presses: idle,
-            periods: self.given.map(given),
+            periods: self.periods_added.map(given),
             before_first_move,
             adjusted_ms: self.adjusted_ms,
             saved_ms: saved(context, control, idle),

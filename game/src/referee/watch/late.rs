@@ -154,11 +154,11 @@ impl LateStarts {
     fn waits_for_game(&self, context: &Context<'_>, round: Timestamp) -> bool {
         let game = context.game;
         let begun = self.began.is_some_and(|began| belongs_to_round(began, round));
-        let stands = game
+        let is_set_up = game
             .start
             .is_some_and(|start| context.acts.shows(start.state.board()));
         let waits = !game.begun && !game.over && !begun && game.line.is_empty();
-        waits && stands && context.acts.is_whole() && is_beginning(context)
+        waits && is_set_up && context.acts.is_whole() && is_beginning(context)
     }
 
     /// Checks whether the clock of a board that waits for its game runs.

@@ -383,7 +383,7 @@ impl IrregularMoves {
         if let Some(number) = self.open.iter().find(answered).map(|open| open.number) {
             self.advance(context, number, Stage::Answered);
             if context.game.regulations.rules.stands_once_answered() {
-                self.stands(context, number);
+                self.close_standing_move(context, number);
             }
         }
     }
@@ -395,12 +395,12 @@ impl IrregularMoves {
         if reason == Takeback {
             self.decided.retain(|open| open.ply < ply);
         }
-        let gone: Vec<_> = self
+        let withdrawn: Vec<_> = self
             .pending
             .extract_if(.., |pending| pending.ply >= ply)
             .collect();
         let restored = matches!(reason, IllegalRestored | Takeback);
-        for pending in gone.iter().filter(|pending| pending.recorded && restored) {
+        for pending in withdrawn.iter().filter(|pending| pending.recorded && restored) {
             if pending.pressed_at.is_some() {
                 self.open(context, pending.act, pending.ply, Stage::Completed);
             } else if context.acts.was_made(&pending.act, context.now()) {
@@ -420,7 +420,7 @@ impl IrregularMoves {
 
     /// Closes the incident of a move that can no longer be put right (2023: A.5.2). Whether such a move counts as an
     /// offence is an open point of the Laws.
-    fn stands(&mut self, context: &mut Context<'_>, number: Number) {
+    fn close_standing_move(&mut self, context: &mut Context<'_>, number: Number) {
         let discounted = !context.game.regulations.rules.standing_counts() && context.book.counts(number);
         let open = self.open.iter().find(|open| open.number == number);
         if let Some(open) = open.filter(|_| discounted) {

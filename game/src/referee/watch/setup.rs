@@ -236,11 +236,11 @@ impl StartWatch {
                 .book
                 .close(now, wrong.found.number, ClosedBy::Board, IncidentEnd::Passed);
         }
-        let stands = context
+        let is_set_up = context
             .game
             .start
             .is_some_and(|start| context.game.line.is_empty() && context.acts.shows(start.state.board()));
-        if stands {
+        if is_set_up {
             return;
         }
         let Some(since) = context

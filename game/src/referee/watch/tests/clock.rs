@@ -41,7 +41,7 @@ fn plays(increment: u64, gap_after: Option<usize>) -> Vec<String> {
 
 /// Short form of a report about the clock: its case, and the number of moves of each player without their increments.
 fn short(event: &EventKind) -> Option<String> {
-    let (how, incident) = match event {
+    let (verb, incident) = match event {
         EventKind::IncidentOpened(incident) => ("opened", incident),
         EventKind::IncidentUpdated(incident) => ("updated", incident),
         _ => return None,
@@ -50,7 +50,7 @@ fn short(event: &EventKind) -> Option<String> {
     let moves = |name: &str| values.get(name).and_then(serde_json::Value::as_u64);
     let case = incident.case.strip_prefix("clock_inconsistent.")?;
     let (white, black) = (moves("white_moves")?, moves("black_moves")?);
-    Some(format!("{how} {case} {white} {black}"))
+    Some(format!("{verb} {case} {white} {black}"))
 }
 
 /// Missing increments are reported at the second failed check in a row. One incident covers the whole game.
