@@ -20,7 +20,6 @@ pub(crate) type PortInput = Result<Content, PortError>;
 /// An order to a port. Orders to a closed port are dropped, as they were for the previous device.
 #[derive(Debug)]
 pub(crate) enum PortOrder {
-    /// Write these bytes.
     Write(Vec<u8>),
     /// Close for this reason, and reopen after a pause.
     Close(String),

@@ -25,10 +25,8 @@ pub(super) struct Daemons {
 #[derive(Debug)]
 struct KnownDaemon {
     is_online: bool,
-    /// Time of the last message.
     last_message: Moment,
     round: Option<u32>,
-    /// The daemon's journal stores events.
     stores_events: bool,
 }
 

@@ -273,7 +273,6 @@ impl Hub {
         }
     }
 
-    /// Updates the outputs after changes of daemons or round.
     fn update_outputs(&mut self, now: Now) {
         for key in self.boards.keys().cloned().collect::<Vec<_>>() {
             self.publish_status(now, &key);

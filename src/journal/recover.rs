@@ -128,7 +128,6 @@ impl Journal {
         Ok(events)
     }
 
-    /// Copies the readable rows of the small tables.
     fn carry_over_small(&mut self, damaged: &Connection) -> Result<(), JournalError> {
         self.write(|transaction, _| {
             for (table, columns) in SMALL_TABLES {

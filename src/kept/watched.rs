@@ -38,7 +38,6 @@ struct TimedReport {
     changes: Vec<ChangedSquare>,
     /// The clock; `None` if it shows the expected time.
     clock: Option<ClockView>,
-    /// A change of the connection.
     line: Option<LineNews>,
 }
 
@@ -90,7 +89,6 @@ impl KeptGames {
         Names::RecordedAs(config.map_or_else(|| self.roster.clone(), |config| config.roster()))
     }
 
-    /// The commands for the game's board from `since` on.
     fn commands(&self, game: &KeptGame, since: Timestamp) -> Result<Vec<Timed>> {
         let events = self.journal.commands(LIVE_STREAM, &game.board, 0)?;
         let timed = |event: &Event| {

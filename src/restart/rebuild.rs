@@ -116,7 +116,6 @@ pub fn rebuild(
     })
 }
 
-/// The state of a rebuild during the replay.
 #[derive(Debug)]
 struct Rebuild<'s> {
     stream: &'s str,
@@ -135,7 +134,6 @@ struct RebuiltStretch {
     certain: bool,
     /// The journal has one of the events.
     confirmed: bool,
-    /// Events that the journal lacks.
     lacking: Vec<Event>,
     unfit: Option<NotRebuilt>,
 }

@@ -161,7 +161,6 @@ impl Rerun {
         Ok(())
     }
 
-    /// Time of the last input so far.
     pub(super) fn until(&self) -> Timestamp {
         self.until
     }

@@ -35,7 +35,6 @@ pub struct Board {
     pending_events: Vec<ExplainedEvent>,
     was_connected: bool,
     last_input: Option<Timestamp>,
-    /// Whether the arbiter had the board forgotten and it has not come back.
     forgotten: bool,
     /// Events from before the board counted as connected. They are published when it connects.
     early: Vec<ExplainedEvent>,
@@ -244,7 +243,6 @@ impl Board {
         self.forgotten
     }
 
-    /// Sets whether the arbiter has had the board forgotten.
     pub(super) fn with_forgotten(self, forgotten: bool) -> Self {
         Self { forgotten, ..self }
     }

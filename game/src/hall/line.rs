@@ -13,7 +13,6 @@ pub(super) struct HallLine {
     pub(super) places: BTreeMap<Place, LinePlace>,
 }
 
-/// A place on a line and the board there.
 #[derive(Debug, Default)]
 pub(super) struct LinePlace {
     /// Name of the board; `None` until it is identified.

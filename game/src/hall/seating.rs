@@ -107,7 +107,6 @@ impl Hall {
         all.filter(move |name| *name != board && self.is_plugged_in(name))
     }
 
-    /// Creates a board that the hall has not met before.
     pub(super) fn new_board(&self, name: &str) -> Board {
         let begun = self.last_seqs.boards.get(name).copied();
         let board = Board::new(name, &self.stream, self.names.regulations(name)).following(self.model);

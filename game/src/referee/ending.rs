@@ -22,7 +22,6 @@ const MIN_PLIES_PLAYED_ON: usize = 3;
 /// Maximum delay of the first of these moves. A later one may be analysis.
 const PLAYED_ON_WITHIN: Duration = Duration::from_secs(10);
 
-/// End of a game by its last ply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ending {
     outcome: KnownOutcome,
@@ -169,7 +168,6 @@ impl Referee {
         }
     }
 
-    /// Removes the end of the game.
     pub(super) fn reopen(&mut self) {
         if let Some(game) = &mut self.game {
             game.ended = false;

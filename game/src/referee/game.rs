@@ -254,7 +254,6 @@ impl Referee {
         Some(game.published.last()?.ply.number)
     }
 
-    /// Records that the completion of a ply was published.
     pub(super) fn note_completed(&mut self, ply: u32, by: CompletedBy, clock: Option<Clock>) {
         let published = self.game.as_mut().map(|game| &mut game.published);
         if let Some(entry) = published.and_then(|published| published.get_mut(index(ply))) {

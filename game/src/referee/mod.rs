@@ -62,7 +62,6 @@ pub(crate) struct Referee {
     start_is_given: bool,
     /// Id of the game that the line continues after a gap.
     continues: Option<String>,
-    /// The tracker's line of play.
     line: Vec<LineEntry>,
     /// Number of games that have begun on this board.
     games: u32,
@@ -113,7 +112,6 @@ struct OpenGame {
 }
 
 impl OpenGame {
-    /// Whether a draw can be claimed after the last ply.
     fn has_claim(&self) -> bool {
         let last = self.published.last().map(|entry| entry.ply.number);
         self.claim_after.is_some() && self.claim_after == last
@@ -133,7 +131,6 @@ impl OpenGame {
     }
 }
 
-/// The end of a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub result: GameResult,
@@ -161,7 +158,6 @@ struct LineEntry {
 }
 
 impl LineEntry {
-    /// Whether the mover completed the ply by pressing the clock.
     fn is_pressed(&self) -> bool {
         self.completed.is_some_and(|(by, ..)| by == CompletedBy::Press)
     }

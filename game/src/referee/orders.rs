@@ -33,7 +33,6 @@ pub(crate) struct Checked {
     note: Option<String>,
 }
 
-/// Change that a checked command makes.
 #[derive(Debug)]
 enum Effect {
     Players(WhichGame, Players, Seats),
@@ -49,7 +48,6 @@ enum Effect {
     Note(WhichGame, String),
     Start(State, Option<Players>),
     End(EndReason),
-    /// No effect on the game.
     None,
     WhiteSide(Side),
     Round(Timestamp),
@@ -57,7 +55,6 @@ enum Effect {
     Rule(Ruled),
 }
 
-/// The game that a command is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WhichGame {
     /// The game in progress, or the last one until the pieces are set up again.

@@ -14,7 +14,6 @@ use crate::events::{Clock, ResumableGame};
 use crate::laws::Regulations;
 
 impl OpenGame {
-    /// Creates a game from the journal.
     fn of(resumed: &Resumed) -> Self {
         let entries = resumed.plies.iter().map(|(ply, record)| LineEntry {
             ply: Box::new(ply.clone()),
@@ -131,7 +130,6 @@ impl Referee {
         self.watch.resume(incidents);
     }
 
-    /// Resumes the announcements for the next game and the round.
     pub(crate) fn resume_announced(&mut self, announced: &Announced) {
         self.announced = announced.players().cloned();
         if let Some(begins) = announced.round() {

@@ -13,7 +13,6 @@ use crate::laws::TimeControl;
 use crate::position::{Orientation, State, Variant};
 use crate::tracker::Start;
 
-/// A game to resume.
 #[derive(Debug, Clone)]
 pub(crate) struct Resumed {
     pub id: String,

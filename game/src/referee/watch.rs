@@ -98,12 +98,10 @@ impl Watch {
         self.acts.polled(until);
     }
 
-    /// Last clock reading.
     pub(super) fn face(&self) -> Option<Clock> {
         self.face
     }
 
-    /// Time at which the watchers want to be called again.
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         self.wake
     }
@@ -182,7 +180,6 @@ impl Watch {
         self.unseen.squares()
     }
 
-    /// Resumes a game from the journal that began at this time.
     pub(super) fn resume_game(&mut self, began: Timestamp, playing: bool) {
         self.late.resume_game(began, playing);
         if playing {

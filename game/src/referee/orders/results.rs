@@ -192,7 +192,6 @@ fn penalty_note(result: GameResult, reason: EndReason, regulations: &Regulations
     }
 }
 
-/// Refuses a reason that does not fit the result.
 fn check_reason(reason: EndReason, result: GameResult, forfeit: bool) -> Result<(), Refusal> {
     let unfinished = UNFINISHED.contains(&reason) && reason != EndReason::Arbiter;
     let by_arbiter = matches!(reason, EndReason::Conduct | EndReason::Arbiter);

@@ -33,7 +33,6 @@ pub(super) struct Arithmetic {
     ran_ms: u64,
     /// Time of the last reading, and the side that ran.
     since: Option<(Timestamp, Color)>,
-    /// Times of the clock at its start.
     start_times: Option<ByColor<u64>>,
     /// Corrections by the arbiter: total jump of the times while the clock was stopped.
     adjusted_ms: i64,
@@ -42,7 +41,6 @@ pub(super) struct Arithmetic {
     last: Option<ByColor<u64>>,
     /// Number of times that each running clock has received the time of another period.
     periods_added: ByColor<u32>,
-    /// Number of presses on either side.
     presses: u32,
     /// Whether the clock or the board was disconnected, so that the account is incomplete.
     lost: bool,

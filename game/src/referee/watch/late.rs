@@ -36,7 +36,6 @@ pub(super) struct LateStarts {
     missed: ByColor<Option<Timestamp>>,
     began: Option<Timestamp>,
     playing: bool,
-    /// Time since which the board has been observed.
     observed_since: Option<Timestamp>,
     set_up: Option<Timestamp>,
     started: Option<Timestamp>,
@@ -55,7 +54,6 @@ struct OpenLateStart {
 }
 
 impl LateStarts {
-    /// Resumes a game from the journal that began at this time.
     pub(super) fn resume_game(&mut self, began: Timestamp, playing: bool) {
         self.began = Some(began);
         self.playing = playing;

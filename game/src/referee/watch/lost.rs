@@ -36,7 +36,6 @@ impl Lost {
         self.open.map_or(Bitboard::EMPTY, |_| self.missing)
     }
 
-    /// Whether some squares suggest missing play.
     pub(super) fn is_suspected(&self) -> bool {
         self.suspected.is_some()
     }

@@ -40,7 +40,6 @@ struct StartFault {
     presses: (u32, u32),
 }
 
-/// Progress of play from a wrong start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Progress {
     /// At least one player has not completed a move.

@@ -29,7 +29,6 @@ const MAX_PERIOD_WAIT: Duration = Duration::from_millis(4000);
 #[derive(Debug, Default)]
 pub(super) struct Times {
     last: Option<Shown>,
-    /// Time since which each clock has shown zero.
     zero_since: ByColor<Option<Timestamp>>,
     wake: Option<Timestamp>,
     /// Number of periods that are over according to the clock, because the time of the next one has appeared.
@@ -523,7 +522,6 @@ impl Times {
 }
 
 impl Fall {
-    /// A flag that fell before a restart.
     const fn reported(number: Option<Number>) -> Self {
         Self {
             number,
