@@ -12,7 +12,7 @@ use crate::system_time::Moment;
 /// Receives the events of a board and requests missing ones.
 #[derive(Debug, Default)]
 pub(super) struct Hearing {
-    /// Seq of the last event that was passed on; `None` before the first.
+    /// Seq of the last event that was returned in order; `None` before the first.
     last: Option<u64>,
     /// Events that arrived before missing ones.
     early: BTreeMap<u64, Event>,
