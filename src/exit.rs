@@ -31,7 +31,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// The signals after which the program shuts down in order. Signals are caught from its creation on.
+/// The signals that shut the program down in order. They are caught as soon as this value is created.
 #[derive(Debug)]
 pub(crate) struct Stop {
     interrupt: Signal,

@@ -13,14 +13,13 @@ use tokio::task::JoinHandle;
 
 use crate::system_time::LiveTime;
 
-/// An occurrence on a port in the form in which it is recorded, or the error for which the port cannot be opened.
-/// Closed and unavailable ports are retried; a persistent error is reported once.
+/// Activity on a port, in the form in which it is recorded, or the reason why the port cannot be opened. Closed and
+/// unavailable ports are retried; a persistent error is reported once.
 pub(crate) type PortInput = Result<Content, PortError>;
 
 /// An order to a port. Orders to a closed port are dropped, as they were for the previous device.
 #[derive(Debug)]
 pub(crate) enum PortOrder {
-    /// Write these bytes.
     Write(Vec<u8>),
     /// Close for this reason, and reopen after a pause.
     Close(String),

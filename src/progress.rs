@@ -1,4 +1,4 @@
-//! Progress of long work, by which waiting tasks distinguish work from a hanging disk.
+//! Progress of long work. Tasks that wait for the work use it to distinguish slow work from a hanging disk.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn at_full_speed_nothing_waits() {
+    fn at_full_speed_no_step_waits() {
         let mut pace = Pace::new(Speed::Max);
         assert_eq!(pace.until(Timestamp::from_micros(0)), Duration::ZERO);
         assert_eq!(pace.until(Timestamp::from_micros(i64::MAX)), Duration::ZERO);

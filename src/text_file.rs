@@ -64,8 +64,8 @@ fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-fn no_text(wrong: NoText) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, wrong)
+fn no_text(reason: NoText) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 
 fn decoded(bytes: &[u8]) -> Result<String, NoText> {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn utf16_is_known_with_a_mark_and_without() {
+    fn utf16_is_detected_with_a_mark_and_without() {
         let text = "[event]\nname = \"Größe ♔\"\n";
         for bytes in [utf16(text, u16::to_le_bytes), utf16(text, u16::to_be_bytes)] {
             assert_eq!(read_text(&bytes), Err(NoText::Utf16));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn first_line_is_read_without_what_follows() {
+    fn only_the_first_line_is_read() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         let first_line = |bytes: &[u8]| {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_may_be_any_but_utf16() {
+    fn bytes_in_any_encoding_but_utf16_are_read() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         let bytes = |bytes: &[u8]| {

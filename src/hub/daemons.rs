@@ -17,7 +17,7 @@ pub(super) struct Daemons {
     known: BTreeMap<(usize, String), KnownDaemon>,
     /// Time since which the broker is disconnected; `None` while it is connected.
     cut_off: Option<Moment>,
-    /// The round that a daemon has begun last.
+    /// Round that was started last.
     round: Option<u32>,
     pub(super) clocks: Clocks,
 }
@@ -25,10 +25,8 @@ pub(super) struct Daemons {
 #[derive(Debug)]
 struct KnownDaemon {
     is_online: bool,
-    /// Time of the last message.
-    heard: Moment,
+    last_message: Moment,
     round: Option<u32>,
-    /// The daemon's journal stores events.
     stores_events: bool,
 }
 
@@ -54,8 +52,8 @@ const SILENCE: Duration = Duration::from_secs(125);
 const CUT_OFF: Duration = Duration::from_secs(10);
 
 impl Daemons {
-    /// Applies the published state of a daemon in a hall. `retained` says that the broker had stored the state.
-    pub(super) fn hear(&mut self, now: Now, hall: usize, payload: &[u8], retained: bool) -> Result<()> {
+    /// Applies the published state of a daemon in a hall. `retained` is true if the broker had stored the state.
+    pub(super) fn update(&mut self, now: Now, hall: usize, payload: &[u8], retained: bool) -> Result<()> {
         if payload.is_empty() {
             return Ok(());
         }
@@ -63,21 +61,21 @@ impl Daemons {
         // The daemon's clock may be wrong: a live message counts as current.
         let age = report.as_of.filter(|_| retained);
         let age = age.map(|at| now.time.saturating_duration_since(at));
-        let heard = now.moment.before(age.unwrap_or_default());
+        let last_message = now.moment.before(age.unwrap_or_default());
         let host = (hall, report.host.clone());
         match report.as_of {
-            Some(at) if retained => self.clocks.hear(now.time, host, at, false),
+            Some(at) if retained => self.clocks.update(now.time, host, at, false),
             Some(at) => self.clocks.set(now.time, host, at),
             None => self.clocks.forget(&host),
         }
         let daemon = self.known.entry((hall, report.host)).or_insert(KnownDaemon {
             is_online: false,
-            heard,
+            last_message,
             round: None,
             stores_events: true,
         });
         daemon.is_online = report.state == "online";
-        daemon.heard = heard;
+        daemon.last_message = last_message;
         daemon.stores_events = report.journal.is_none_or(|journal| journal.ok);
         if report.round.is_some() && report.round != daemon.round {
             daemon.round = report.round;
@@ -102,16 +100,16 @@ impl Daemons {
         self.cut_off.is_none()
     }
 
-    /// Sets the round of which boards get the pairings.
+    /// Sets the round whose pairings are assigned to the boards.
     pub(super) fn begin(&mut self, round: u32) {
         self.round = Some(round);
     }
 
-    /// Whether a daemon is taken to be running at the time `now`. A daemon that has published no state is.
+    /// Whether a daemon counts as running at the time `now`. A daemon that has published no state does.
     pub(super) fn is_there(&self, now: Moment, hall: usize, host: &str) -> bool {
         let is_cut_off = self.cut_off.is_some_and(|since| now >= since + CUT_OFF);
         let daemon = self.known.get(&(hall, host.to_owned()));
-        let is_heard = daemon.is_none_or(|daemon| daemon.is_online && now < daemon.heard + SILENCE);
+        let is_heard = daemon.is_none_or(|daemon| daemon.is_online && now < daemon.last_message + SILENCE);
         is_heard && !is_cut_off
     }
 
@@ -128,7 +126,7 @@ impl Daemons {
             .all(|daemon| daemon.stores_events || !daemon.is_online)
     }
 
-    /// The round of which boards get the pairings; `None` until a daemon has reported one.
+    /// The round whose pairings are assigned to the boards; `None` until a daemon has reported one.
     pub(super) const fn round(&self) -> Option<u32> {
         self.round
     }
@@ -170,50 +168,56 @@ mod tests {
             daemons.is_there(at(0), 0, "pi"),
             "one that says nothing of itself"
         );
-        daemons.hear(now(60), 0, &online(1), false).expect("understood");
+        daemons.update(now(60), 0, &online(1), false).expect("understood");
         assert!(daemons.is_there(at(184), 0, "pi"));
         assert!(!daemons.is_there(at(185), 0, "pi"));
         assert!(!daemons.is_gone(0, "pi"), "it may be there all the same");
-        daemons.hear(now(190), 0, &online(1), false).expect("understood");
-        daemons.hear(now(191), 0, OFFLINE, false).expect("understood");
+        daemons
+            .update(now(190), 0, &online(1), false)
+            .expect("understood");
+        daemons.update(now(191), 0, OFFLINE, false).expect("understood");
         assert!(!daemons.is_there(at(191), 0, "pi") && daemons.is_gone(0, "pi"));
         assert!(daemons.is_there(at(191), 1, "pi"), "another hall's");
         daemons
-            .hear(now(192), 0, br#"{"state":"online","host":"pi"}"#, false)
+            .update(now(192), 0, br#"{"state":"online","host":"pi"}"#, false)
             .expect("understood");
         assert!(daemons.is_there(at(192), 0, "pi"));
     }
 
     #[test]
-    fn a_failing_journal_counts_until_its_daemon_goes_or_the_disk_answers() {
+    fn a_failing_journal_counts_until_it_recovers_or_its_daemon_is_offline() {
         let mut daemons = world();
-        daemons.hear(now(0), 0, &online(1), false).expect("understood");
+        daemons.update(now(0), 0, &online(1), false).expect("understood");
         assert!(daemons.all_store_events());
         for rest in [r#""ok":true"#, r#""ok":false,"problem":"full""#] {
             let state = format!(r#"{{"state":"online","host":"pi","journal":{{{rest}}}}}"#);
             daemons
-                .hear(now(1), 0, state.as_bytes(), false)
+                .update(now(1), 0, state.as_bytes(), false)
                 .expect("understood");
             assert_eq!(daemons.all_store_events(), rest.contains("true"));
         }
-        daemons.hear(now(2), 0, OFFLINE, false).expect("understood");
+        daemons.update(now(2), 0, OFFLINE, false).expect("understood");
         assert!(daemons.all_store_events());
     }
 
     #[test]
     fn retained_states_are_as_old_as_they_say() {
         let mut daemons = world();
-        daemons.hear(now(3600), 0, &online(1), true).expect("understood");
+        daemons
+            .update(now(3600), 0, &online(1), true)
+            .expect("understood");
         assert!(!daemons.is_there(at(3600), 0, "pi"));
         // A live message counts as current, whatever the daemon's clock says.
-        daemons.hear(now(3601), 0, &online(1), false).expect("understood");
+        daemons
+            .update(now(3601), 0, &online(1), false)
+            .expect("understood");
         assert!(daemons.is_there(at(3601), 0, "pi"));
     }
 
     #[test]
     fn daemons_are_away_soon_after_the_broker_is_lost() {
         let mut daemons = world();
-        daemons.hear(now(0), 0, &online(1), false).expect("understood");
+        daemons.update(now(0), 0, &online(1), false).expect("understood");
         daemons.connect(at(20), false);
         daemons.connect(at(25), false);
         assert!(!daemons.are_connected());
@@ -227,14 +231,14 @@ mod tests {
     fn the_last_begun_round_counts() {
         let mut daemons = world();
         assert_eq!(daemons.round(), None);
-        daemons.hear(now(0), 0, &online(4), true).expect("understood");
-        daemons.hear(now(0), 1, &online(3), true).expect("understood");
+        daemons.update(now(0), 0, &online(4), true).expect("understood");
+        daemons.update(now(0), 1, &online(3), true).expect("understood");
         assert_eq!(daemons.round(), Some(4));
-        daemons.hear(now(9), 1, &online(3), false).expect("understood");
+        daemons.update(now(9), 1, &online(3), false).expect("understood");
         assert_eq!(daemons.round(), Some(4), "nothing was begun");
-        daemons.hear(now(10), 1, &online(2), false).expect("understood");
+        daemons.update(now(10), 1, &online(2), false).expect("understood");
         assert_eq!(daemons.round(), Some(2));
-        daemons.hear(now(11), 1, OFFLINE, false).expect("understood");
+        daemons.update(now(11), 1, OFFLINE, false).expect("understood");
         assert_eq!(daemons.round(), Some(2));
         daemons.begin(3);
         assert_eq!(daemons.round(), Some(3));

@@ -26,19 +26,19 @@ struct Errand {
     /// The round that the command begins, if any.
     round: Option<u32>,
     answer: oneshot::Sender<RequestOutcome>,
-    /// The error if no daemon answers.
-    silent: Unanswered,
+    /// Error to report if no daemon answers in time.
+    timeout_error: Unanswered,
 }
 
 /// Maximum time for a daemon's answer, over two brokers and a bridge. Messages expire after it, so that a command is
 /// not carried out late.
-pub(super) const PATIENCE: Duration = Duration::from_secs(6);
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(6);
 /// Upper bound for the number of waiting commands, beyond which the oldest is dropped.
 const MAX_WAITING: usize = 256;
 
 impl Errands {
     /// Registers a command that was sent, so that its answer reaches the requester.
-    pub(super) fn wait(&mut self, now: Moment, key: HallBoard, request: Request, silent: Unanswered) {
+    pub(super) fn wait(&mut self, now: Moment, key: HallBoard, request: Request, timeout_error: Unanswered) {
         self.waiting.retain(|errand| !errand.answer.is_closed());
         if self.waiting.len() >= MAX_WAITING {
             self.waiting.remove(0);
@@ -53,12 +53,12 @@ impl Errands {
             id: request.command.id,
             sent: now,
             answer: request.answer,
-            silent,
+            timeout_error,
         });
     }
 
-    /// Passes on a daemon's answer. Other clients of the broker may have asked as well. Returns the round that begins
-    /// with this answer.
+    /// Forwards a daemon's answer to its requester. Ignores answers to other clients of the broker. Returns the round
+    /// that begins with this answer.
     pub(super) fn answer(&mut self, key: &HallBoard, answer: Answer) -> Option<u32> {
         self.waiting.retain(|errand| !errand.answer.is_closed());
         let mut waiting = self.waiting.iter();
@@ -72,9 +72,9 @@ impl Errands {
 
     /// Reports commands that have waited too long as unanswered.
     pub(super) fn give_up(&mut self, now: Moment) {
-        let late = |errand: &mut Errand| now >= errand.sent + PATIENCE;
+        let late = |errand: &mut Errand| now >= errand.sent + ANSWER_TIMEOUT;
         for errand in self.waiting.extract_if(.., late) {
-            let _ = errand.answer.send(Err(errand.silent));
+            let _ = errand.answer.send(Err(errand.timeout_error));
         }
     }
 }
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    fn silent() -> Unanswered {
+    fn timeout_error() -> Unanswered {
         Unanswered::Silent {
             daemon: "pi".to_owned(),
             topic: "t".to_owned(),
@@ -133,10 +133,10 @@ mod tests {
     }
 
     fn request(errands: &mut Errands, second: u64, board: &str) -> oneshot::Receiver<RequestOutcome> {
-        given(errands, second, board, r#"{"id":"1","do":"new_game"}"#)
+        request_with(errands, second, board, r#"{"id":"1","do":"new_game"}"#)
     }
 
-    fn given(
+    fn request_with(
         errands: &mut Errands,
         second: u64,
         board: &str,
@@ -149,7 +149,7 @@ mod tests {
             command,
             answer,
         };
-        errands.wait(at(second), key(board), request, silent());
+        errands.wait(at(second), key(board), request, timeout_error());
         answered
     }
 
@@ -179,7 +179,7 @@ mod tests {
         errands.give_up(at(5));
         assert!(first.try_recv().is_err());
         errands.give_up(at(6));
-        assert_eq!(first.try_recv(), Ok(Err(silent())));
+        assert_eq!(first.try_recv(), Ok(Err(timeout_error())));
         errands.answer(&key("a"), answer("1", "late"));
         assert_eq!(second.try_recv(), Ok(Ok(answer("1", "late"))));
     }
@@ -189,7 +189,7 @@ mod tests {
         let mut errands = Errands::default();
         let start = |errands: &mut Errands, ok| {
             let command = r#"{"id":"1","do":"start_round","round":5}"#;
-            let _answered = given(errands, 0, "a", command);
+            let _answered = request_with(errands, 0, "a", command);
             let answer = Answer {
                 ok,
                 ..answer("1", "")

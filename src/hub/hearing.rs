@@ -12,7 +12,7 @@ use crate::system_time::Moment;
 /// Receives the events of a board and requests missing ones.
 #[derive(Debug, Default)]
 pub(super) struct Hearing {
-    /// Seq of the last event that was passed on; `None` before the first.
+    /// Seq of the last event that was returned in order; `None` before the first.
     last: Option<u64>,
     /// Events that arrived before missing ones.
     early: BTreeMap<u64, Event>,
@@ -31,9 +31,9 @@ pub(super) struct EventPage {
 }
 
 /// Time after which an unanswered request is repeated.
-const PATIENCE: Duration = Duration::from_secs(5);
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Number of unanswered requests after which missing events are given up.
-const MAX_ASKED: u32 = 6;
+const MAX_REQUESTS: u32 = 6;
 /// Maximum number of events that wait for missing ones. Further events are dropped and requested later.
 const MAX_EARLY: usize = 2000;
 
@@ -44,7 +44,7 @@ impl Hearing {
     }
 
     /// Adds an event and returns the events that come next.
-    pub(super) fn hear(&mut self, event: Event) -> Vec<Event> {
+    pub(super) fn add(&mut self, event: Event) -> Vec<Event> {
         match self.last {
             Some(last) if event.seq <= last => return Vec::new(),
             Some(last) if event.seq == last + 1 => {}
@@ -78,14 +78,14 @@ impl Hearing {
         next
     }
 
-    /// The request that is due at the time `now`, as JSON; `None` if there is none. `since` is the beginning of the
-    /// event.
-    pub(super) fn poll_question(&mut self, now: Moment, since: Timestamp) -> Option<String> {
+    /// The request that is due at the time `now`, as JSON; `None` if there is none. The first request asks for events
+    /// from the time `since`.
+    pub(super) fn poll_request(&mut self, now: Moment, since: Timestamp) -> Option<String> {
         if !self.behind {
             return None;
         }
         let times = match self.pending {
-            Some((at, _)) if now < at + PATIENCE => return None,
+            Some((at, _)) if now < at + RETRY_AFTER => return None,
             Some((_, times)) => times + 1,
             None => 1,
         };
@@ -98,7 +98,7 @@ impl Hearing {
 
     /// The next events if all requests have remained unanswered.
     pub(super) fn poll_unanswered(&mut self) -> Vec<Event> {
-        if self.behind && self.pending.is_some_and(|(_, times)| times > MAX_ASKED) {
+        if self.behind && self.pending.is_some_and(|(_, times)| times > MAX_REQUESTS) {
             self.behind = false;
             return self.give_up(Vec::new());
         }
@@ -166,27 +166,27 @@ mod tests {
         hearing.mark_behind();
         assert!(
             hearing
-                .poll_question(at(0), SINCE)
+                .poll_request(at(0), SINCE)
                 .expect("a question")
                 .contains("since")
         );
-        assert_eq!(hearing.poll_question(at(1), SINCE), None);
-        assert!(hearing.hear(sample(203)).is_empty());
+        assert_eq!(hearing.poll_request(at(1), SINCE), None);
+        assert!(hearing.add(sample(203)).is_empty());
         // A page that another hub has requested may begin anywhere.
         assert!(hearing.read(page(90, 95, false)).is_empty());
         assert_eq!(seqs(&hearing.read(page(0, 200, true))).len(), 200);
         assert_eq!(
-            hearing.poll_question(at(1), SINCE).as_deref(),
+            hearing.poll_request(at(1), SINCE).as_deref(),
             Some("{\"after\":200}")
         );
         assert_eq!(seqs(&hearing.read(page(200, 202, false))), [201, 202, 203]);
         assert_eq!(
-            hearing.poll_question(at(1), SINCE).as_deref(),
+            hearing.poll_request(at(1), SINCE).as_deref(),
             Some("{\"after\":203}")
         );
         assert!(hearing.read(page(203, 203, false)).is_empty());
-        assert_eq!(hearing.poll_question(at(9), SINCE), None);
-        assert_eq!(seqs(&hearing.hear(sample(204))), [204]);
+        assert_eq!(hearing.poll_request(at(9), SINCE), None);
+        assert_eq!(seqs(&hearing.add(sample(204))), [204]);
     }
 
     #[test]
@@ -195,34 +195,34 @@ mod tests {
         hearing.mark_behind();
         hearing.read(page(4, 5, true));
         hearing.read(page(5, 5, false));
-        assert!(hearing.hear(sample(5)).is_empty());
-        assert!(hearing.hear(sample(8)).is_empty());
+        assert!(hearing.add(sample(5)).is_empty());
+        assert!(hearing.add(sample(8)).is_empty());
         assert_eq!(
-            hearing.poll_question(at(0), SINCE).as_deref(),
+            hearing.poll_request(at(0), SINCE).as_deref(),
             Some("{\"after\":5}")
         );
         // The request is repeated as there was no answer.
-        assert!(hearing.poll_question(at(6), SINCE).is_some());
+        assert!(hearing.poll_request(at(6), SINCE).is_some());
         assert_eq!(seqs(&hearing.read(page(5, 8, false))), [6, 7, 8]);
         assert!(hearing.read(page(5, 8, false)).is_empty());
     }
 
     #[test]
-    fn events_that_nobody_has_are_not_waited_for() {
+    fn missing_events_are_skipped_if_no_journal_has_them() {
         let mut hearing = Hearing::default();
         hearing.mark_behind();
         hearing.read(page(4, 5, true));
-        assert!(hearing.hear(sample(9)).is_empty());
+        assert!(hearing.add(sample(9)).is_empty());
         // The journal itself skips seqs.
         assert_eq!(seqs(&hearing.read(page(5, 5, false))), [9]);
         let mut silent = Hearing::default();
         silent.mark_behind();
-        assert!(silent.hear(sample(7)).is_empty());
-        for second in 0..=MAX_ASKED {
+        assert!(silent.add(sample(7)).is_empty());
+        for second in 0..=MAX_REQUESTS {
             assert!(silent.poll_unanswered().is_empty());
-            assert!(silent.poll_question(at(u64::from(second) * 6), SINCE).is_some());
+            assert!(silent.poll_request(at(u64::from(second) * 6), SINCE).is_some());
         }
         assert_eq!(seqs(&silent.poll_unanswered()), [7]);
-        assert_eq!(seqs(&silent.hear(sample(8))), [8]);
+        assert_eq!(seqs(&silent.add(sample(8))), [8]);
     }
 }

@@ -30,12 +30,12 @@ use crate::system_time::{ClockStep, LiveTime, Moment, Now, moment};
 use crate::tournament::files::PairingFiles;
 use crate::tournament::watch::{self, ReadOutcome};
 use daemons::Daemons;
-use errands::{Errands, HallBoard, PATIENCE};
+use errands::{ANSWER_TIMEOUT, Errands, HallBoard};
 use hearing::{EventPage, Hearing};
 use remote_board::RemoteBoard;
 
 /// Time span of the events that the hub requests. Older events belong to another tournament.
-const EVENT: Duration = Duration::from_secs(16 * 24 * 3600);
+const EVENT_SPAN: Duration = Duration::from_secs(16 * 24 * 3600);
 const TICK: Duration = Duration::from_secs(1);
 /// Upper bound for waiting commands.
 const COMMANDS: usize = 64;
@@ -134,7 +134,7 @@ impl Hub {
                 biased;
                 _ = stop.come() => return,
                 Some(request) = self.commands.recv() => self.send(moment(), request),
-                heard = self.subscriber.next() => self.hear(self.time.present(), heard),
+                received = self.subscriber.next() => self.handle(self.time.present(), received),
                 read = watch::next(&mut self.pairings) => {
                     let now = self.time.now();
                     let paired = watch::log_outcome(read);
@@ -158,8 +158,8 @@ impl Hub {
         }
     }
 
-    fn hear(&mut self, now: Now, heard: Heard) {
-        match heard {
+    fn handle(&mut self, now: Now, received: Heard) {
+        match received {
             Heard::Connected => {
                 tracing::info!("connected to the MQTT broker");
                 self.daemons.connect(now.moment, true);
@@ -177,15 +177,15 @@ impl Hub {
                 payload,
                 retained,
             } => {
-                if let Err(error) = self.read(now, &topic, &payload, retained) {
+                if let Err(error) = self.dispatch(now, &topic, &payload, retained) {
                     tracing::debug!(topic, "cannot parse the message on {topic}: {error}");
                 }
             }
         }
     }
 
-    /// Reads a message and finds its hall.
-    fn read(&mut self, now: Now, topic: &str, payload: &[u8], retained: bool) -> Result<()> {
+    /// Handles a message if its topic belongs to one of the halls.
+    fn dispatch(&mut self, now: Now, topic: &str, payload: &[u8], retained: bool) -> Result<()> {
         for hall in 0..self.halls.len() {
             let Some(rest) = topic.strip_prefix(&format!("{}/", self.halls[hall])) else {
                 continue;
@@ -193,11 +193,11 @@ impl Hub {
             let levels: Vec<&str> = rest.split('/').collect();
             match levels[..] {
                 ["boards", board, last] => {
-                    return self.take(now, (hall, board.to_owned()), last, payload);
+                    return self.handle_board_message(now, (hall, board.to_owned()), last, payload);
                 }
                 ["daemons", _, "state"] => {
-                    self.daemons.hear(now, hall, payload, retained)?;
-                    self.look(now);
+                    self.daemons.update(now, hall, payload, retained)?;
+                    self.update_outputs(now);
                 }
                 // The prefix of another hall may begin with the same levels.
                 _ => {}
@@ -206,12 +206,12 @@ impl Hub {
         Ok(())
     }
 
-    fn take(&mut self, now: Now, key: HallBoard, last: &str, payload: &[u8]) -> Result<()> {
+    fn handle_board_message(&mut self, now: Now, key: HallBoard, last: &str, payload: &[u8]) -> Result<()> {
         if last == "answer" {
             let answer: Answer = serde_json::from_slice(payload)?;
             if let Some(round) = self.errands.answer(&key, answer) {
                 self.daemons.begin(round);
-                self.look(now);
+                self.update_outputs(now);
             }
             return Ok(());
         }
@@ -221,12 +221,12 @@ impl Hub {
             board.events.mark_behind();
             board
         });
-        if board.remote.hear(last, payload)? {
+        if board.remote.apply(last, payload)? {
             let serial = board.remote.state().and_then(remote_board::ReportedBoard::serial);
             if last == "state" {
                 self.feeds.know(now.time, &name, serial);
             }
-            self.show(now, &key);
+            self.publish_status(now, &key);
         }
         if payload.is_empty() {
             return Ok(());
@@ -235,7 +235,7 @@ impl Hub {
             return Ok(());
         };
         let events = match last {
-            "events" => board.events.hear(serde_json::from_slice(payload)?),
+            "events" => board.events.add(serde_json::from_slice(payload)?),
             "resent" => board.events.read(serde_json::from_slice::<EventPage>(payload)?),
             "clock" => {
                 let clock: ClockView = serde_json::from_slice(payload)?;
@@ -244,8 +244,8 @@ impl Hub {
             }
             _ => Vec::new(),
         };
-        self.hand_on(now.time, &key, events, last == "events");
-        self.ask(now, &key);
+        self.forward(now.time, &key, events, last == "events");
+        self.request_missing(now, &key);
         Ok(())
     }
 
@@ -258,7 +258,7 @@ impl Hub {
     }
 
     /// Sends the status of a board to the outputs that want it.
-    fn show(&mut self, now: Now, key: &HallBoard) {
+    fn publish_status(&mut self, now: Now, key: &HallBoard) {
         if !self.feeds.wants_statuses() {
             return;
         }
@@ -273,10 +273,9 @@ impl Hub {
         }
     }
 
-    /// Updates the outputs after changes of daemons or round.
-    fn look(&mut self, now: Now) {
+    fn update_outputs(&mut self, now: Now) {
         for key in self.boards.keys().cloned().collect::<Vec<_>>() {
-            self.show(now, &key);
+            self.publish_status(now, &key);
         }
         self.feeds.keep(now.time, self.daemons.all_store_events());
         self.feeds.set_round(now.time, self.daemons.round());
@@ -311,27 +310,29 @@ impl Hub {
         let text = errands::text(&request.command, &request.board);
         if self.daemons.are_connected() && self.daemons.is_gone(key.0, &daemon) {
             let _ = request.answer.send(Err(Unanswered::Away { daemon }));
-        } else if self.daemons.are_connected() && self.subscriber.ask_within(topic.clone(), text, PATIENCE) {
-            let silent = Unanswered::Silent { daemon, topic };
-            self.errands.wait(now, key, request, silent);
+        } else if self.daemons.are_connected()
+            && self.subscriber.ask_within(topic.clone(), text, ANSWER_TIMEOUT)
+        {
+            let timeout_error = Unanswered::Silent { daemon, topic };
+            self.errands.wait(now, key, request, timeout_error);
         } else {
             let _ = request.answer.send(Err(Unanswered::NoBroker));
         }
     }
 
-    /// Passes events to the outputs, with their times converted to this computer's clock. `is_live` says that the last
-    /// of them was published just now.
-    fn hand_on(&mut self, now: Timestamp, key: &HallBoard, events: Vec<Event>, is_live: bool) {
+    /// Forwards events to the outputs, with their times converted to this computer's clock. `is_live` is true if the
+    /// last event was published just now.
+    fn forward(&mut self, now: Timestamp, key: &HallBoard, events: Vec<Event>, is_live: bool) {
         let name = self.name_of(key);
         let state = self.boards.get(key).and_then(|board| board.remote.state());
         // A board without a published state counts as a daemon of its own, with its own clock.
         let daemon = state.map_or_else(|| format!("board {}", key.1), |state| state.daemon.clone());
         let daemon = (key.0, daemon);
         if let Some(last) = events.last() {
-            self.daemons.clocks.hear(now, daemon.clone(), last.ts, is_live);
+            self.daemons.clocks.update(now, daemon.clone(), last.ts, is_live);
         }
         for mut event in events {
-            let at = self.daemons.clocks.here(now, &daemon, event.ts);
+            let at = self.daemons.clocks.to_local(now, &daemon, event.ts);
             if self.halls.len() > 1 {
                 event.game = event.game.take().map(|game| errands::game_of(&name, &game));
             }
@@ -340,13 +341,13 @@ impl Hub {
         }
     }
 
-    fn ask(&mut self, now: Now, key: &HallBoard) {
+    fn request_missing(&mut self, now: Now, key: &HallBoard) {
         let Some(board) = self.boards.get_mut(key) else {
             return;
         };
         let question = board
             .events
-            .poll_question(now.moment, now.time.saturating_sub(EVENT));
+            .poll_request(now.moment, now.time.saturating_sub(EVENT_SPAN));
         if let (Some(question), Some(hall)) = (question, self.halls.get(key.0)) {
             self.subscriber
                 .ask(format!("{hall}/boards/{}/resend", key.1), question);
@@ -357,11 +358,11 @@ impl Hub {
         for key in self.boards.keys().cloned().collect::<Vec<_>>() {
             let board = self.boards.get_mut(&key);
             let unanswered = board.map(|board| board.events.poll_unanswered());
-            self.hand_on(now.time, &key, unanswered.unwrap_or_default(), false);
-            self.ask(now, &key);
+            self.forward(now.time, &key, unanswered.unwrap_or_default(), false);
+            self.request_missing(now, &key);
         }
         self.errands.give_up(now.moment);
-        self.look(now);
+        self.update_outputs(now);
         self.feeds.tick(now.time);
     }
 }

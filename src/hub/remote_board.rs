@@ -16,7 +16,7 @@ pub(super) struct RemoteBoard {
     forgotten: bool,
     /// Content of the sensors; `None` until published.
     placement: Option<Board>,
-    /// The position of the game.
+    /// Placement that the game expects; `None` until published, or without a game.
     expected: Option<Board>,
     clock: ClockView,
 }
@@ -42,7 +42,7 @@ struct ReceivedPlacement {
 
 impl RemoteBoard {
     /// Applies a message on the board's topic `topic`. Returns whether it may change the status.
-    pub(super) fn hear(&mut self, topic: &str, payload: &[u8]) -> Result<bool> {
+    pub(super) fn apply(&mut self, topic: &str, payload: &[u8]) -> Result<bool> {
         match (topic, payload) {
             ("state", []) => self.forgotten = true,
             // The removal of a board from the broker is complete with the removal of its state.
@@ -92,7 +92,7 @@ impl RemoteBoard {
             } else {
                 ClockView::default()
             },
-            // Only of interest beside the board, at the desk of its daemon.
+            // Only useful at the desk of the board's own daemon.
             levers: Levers::default(),
             seen: Seen::default(),
         })
@@ -122,7 +122,7 @@ mod tests {
     fn received() -> RemoteBoard {
         let mut remote = RemoteBoard::default();
         for (topic, payload) in [("placement", PLACEMENT), ("state", STATE), ("clock", CLOCK)] {
-            assert!(remote.hear(topic, payload).expect("understood"), "{topic}");
+            assert!(remote.apply(topic, payload).expect("understood"), "{topic}");
         }
         remote
     }
@@ -169,14 +169,14 @@ mod tests {
         let mut remote = received();
         // The messages that remove a board from the broker.
         for topic in ["state", "placement", "clock", "game"] {
-            remote.hear(topic, b"").expect("understood");
+            remote.apply(topic, b"").expect("understood");
         }
         let is_there = |remote: &RemoteBoard| {
             let status = remote.status("b".to_owned(), true).expect("a sight");
             status.is_there()
         };
         assert!(!is_there(&remote));
-        remote.hear("state", STATE).expect("understood");
+        remote.apply("state", STATE).expect("understood");
         assert!(is_there(&remote));
     }
 
@@ -188,14 +188,14 @@ mod tests {
             ("placement", b"{\"placement\":\"9/8\"}"),
             ("clock", b"12:00"),
         ] {
-            assert!(remote.hear(topic, payload).is_err(), "{topic}");
+            assert!(remote.apply(topic, payload).is_err(), "{topic}");
         }
-        assert!(!remote.hear("pgn", b"1. e4").expect("of no use here"));
+        assert!(!remote.apply("pgn", b"1. e4").expect("of no use here"));
         let [now, before] = [remote, received()].map(|remote| remote.status("b".to_owned(), true));
         assert_eq!(now, before);
         let mut remote = received();
         remote
-            .hear(
+            .apply(
                 "clock",
                 b"{\"white_ms\":null,\"black_ms\":null,\"running\":null,\"as_of\":null}",
             )

@@ -18,7 +18,7 @@ pub struct Backup {
     pub events: u64,
     /// Number of boards.
     pub boards: u64,
-    /// Its size in bytes.
+    /// Size of the file in bytes.
     pub bytes: u64,
 }
 
@@ -111,7 +111,7 @@ impl Journal {
         let file = File::open(&partial.path).map_err(unwritable)?;
         file.sync_all().map_err(unwritable)?;
         let bytes = file.metadata().map_err(unwritable)?.len();
-        let (events, boards) = counted(&partial.path).map_err(|error| not_whole(path, error))?;
+        let (events, boards) = check_and_count(&partial.path).map_err(|error| not_whole(path, error))?;
         // The file may have been created in the meantime.
         self.refuse(path, replace)?;
         fs::rename(&partial.path, path).map_err(unwritable)?;
@@ -233,7 +233,7 @@ fn not_whole(path: &Path, error: JournalError) -> BackupError {
 }
 
 /// Checks a copy and returns its numbers of events and boards.
-fn counted(path: &Path) -> Result<(u64, u64), JournalError> {
+fn check_and_count(path: &Path) -> Result<(u64, u64), JournalError> {
     let copy = Journal::open_to_read(path)?;
     copy.check(true)?;
     numbers(&copy.connection).map_err(copy.error())

@@ -16,7 +16,7 @@ pub enum JournalError {
     Unopenable {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The file is damaged.
@@ -46,12 +46,12 @@ pub enum JournalError {
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its format.
+        /// The file's format.
         found: i32,
         /// The newest format that this kiebitz knows.
         known: i32,
     },
-    /// An event has a word that this kiebitz does not know, as a newer kiebitz wrote it.
+    /// An event contains a word that this kiebitz does not know, because a newer kiebitz wrote it.
     #[error(
         "the journal {} has an event that this kiebitz cannot read (event {seq}, {kind}: {detail}): install the \
          newer one that wrote it again, or move the journal away",
@@ -103,7 +103,7 @@ pub enum JournalError {
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// How.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! A second copy of those inputs of the daemon that no recording has: its starts and the arbiter's commands.
+//! A second copy of the daemon's inputs that are not in the recordings: its starts and the arbiters' commands.
 //!
 //! The recordings have every byte of the boards. Together with this file they suffice to rebuild a journal that is
 //! damaged, lost or replaced by an older copy.
@@ -12,7 +12,7 @@ use kiebitz_game::events::{Event, EventKind};
 use serde::{Deserialize, Serialize};
 
 use super::payload::digest;
-use super::run::Noted;
+use super::run::StoredRun;
 use super::{Journal, JournalError, Run, error};
 
 /// An input that did not come through a port.
@@ -45,7 +45,7 @@ pub struct InputsFile {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum InputLine {
-    Run(Noted),
+    Run(StoredRun),
     Command(Box<Event>),
 }
 
@@ -117,7 +117,7 @@ fn text<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> io::Result<String> {
     let mut text = String::new();
     for input in inputs {
         let line = match input {
-            Input::Run(run) => InputLine::Run(Noted::of(run)),
+            Input::Run(run) => InputLine::Run(StoredRun::of(run)),
             Input::Command(event) => InputLine::Command(event.clone()),
         };
         let json = serde_json::to_string(&line)?;
@@ -132,7 +132,7 @@ fn parse(line: &str) -> Option<Input> {
         return None;
     }
     Some(match serde_json::from_str(json).ok()? {
-        InputLine::Run(noted) => Input::Run(noted.into_run()),
+        InputLine::Run(stored_run) => Input::Run(stored_run.into_run()),
         InputLine::Command(event) => Input::Command(event),
     })
 }
@@ -151,7 +151,7 @@ impl Journal {
         let mut runs = self.all_runs().unwrap_or_default();
         let known: BTreeSet<i64> = runs.iter().map(|run| run.began.as_micros()).collect();
         let first_run = runs.first().map(|run| run.began);
-        let had = runs.len();
+        let known_runs = runs.len();
         for input in inputs {
             match input {
                 Input::Command(event) if event.stream == stream => {
@@ -169,7 +169,7 @@ impl Journal {
                 }
             }
         }
-        let added = runs.len() - had;
+        let added = runs.len() - known_runs;
         if added > 0 {
             runs.sort_by_key(|run| run.began);
             runs.dedup_by_key(|run| run.began);

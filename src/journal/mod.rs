@@ -233,7 +233,7 @@ impl Journal {
                 let noted = transaction.execute(ACKNOWLEDGE, params![output, stream, board, seq]);
                 noted.map_err(error::of(path))?;
             }
-            introduce(transaction, output).map_err(error::of(path))
+            register_output(transaction, output).map_err(error::of(path))
         });
         schema::synchronise(&self.connection, true).map_err(self.error())?;
         done.map(drop)
@@ -333,13 +333,13 @@ fn journaled(row: &Row<'_>) -> rusqlite::Result<JournaledEvent> {
 }
 
 /// Registers an output. Returns whether it is new.
-fn introduce(transaction: &Transaction<'_>, output: &str) -> rusqlite::Result<bool> {
+fn register_output(transaction: &Transaction<'_>, output: &str) -> rusqlite::Result<bool> {
     let new = transaction.execute("INSERT OR IGNORE INTO output (name) VALUES (?1)", [output])?;
     Ok(new > 0)
 }
 
 fn unsent(transaction: &Transaction<'_>, output: &str, stream: &str) -> rusqlite::Result<Vec<Unsent>> {
-    let new = introduce(transaction, output)?;
+    let new = register_output(transaction, output)?;
     let mut delivered =
         transaction.prepare("SELECT seq FROM delivered WHERE output = ?1 AND stream = ?2 AND board = ?3")?;
     let mut unsent = Vec::new();

@@ -28,7 +28,7 @@ pub struct Recovered {
 /// Primary key of an event: stream, board and seq.
 type Key = (String, String, u64);
 
-struct Kept {
+struct StoredRow {
     key: Key,
     ts: i64,
     game: Option<String>,
@@ -94,9 +94,9 @@ impl Journal {
         let mut select = self.connection.prepare(FORWARD).map_err(self.error())?;
         let mut rows = select.query(params!["", "", 0]).map_err(self.error())?;
         while let Some(row) = rows.next().map_err(self.error())? {
-            let kept = Kept::of(row).map_err(self.error())?;
-            if !kept.is_sound() {
-                let (_, board, seq) = &kept.key;
+            let stored_row = StoredRow::of(row).map_err(self.error())?;
+            if !stored_row.is_sound() {
+                let (_, board, seq) = &stored_row.key;
                 let detail = format!("event {seq} of {board} has changed");
                 return Err(error::damaged(self.path.clone(), &detail));
             }
@@ -128,7 +128,6 @@ impl Journal {
         Ok(events)
     }
 
-    /// Copies the readable rows of the small tables.
     fn carry_over_small(&mut self, damaged: &Connection) -> Result<(), JournalError> {
         self.write(|transaction, _| {
             for (table, columns) in SMALL_TABLES {
@@ -166,7 +165,7 @@ fn reporting(mut connection: Connection, progress: &Progress) -> rusqlite::Resul
 
 struct RecoveryCopy<'j> {
     journal: &'j mut Journal,
-    batch: Vec<Kept>,
+    batch: Vec<StoredRow>,
     events: usize,
     /// Highest known seq of each board.
     lasts: BTreeMap<String, u64>,
@@ -184,7 +183,7 @@ impl RecoveryCopy<'_> {
         };
         loop {
             match next(&mut rows) {
-                Some(ControlFlow::Continue(Some(kept))) => self.take(kept)?,
+                Some(ControlFlow::Continue(Some(stored_row))) => self.add(stored_row)?,
                 Some(ControlFlow::Continue(None)) => {}
                 Some(ControlFlow::Break(())) => return Ok(false),
                 None => return Ok(true),
@@ -207,10 +206,10 @@ impl RecoveryCopy<'_> {
                     absent = 0;
                     continue;
                 }
-                let found = one.query_row(params![LIVE_STREAM, board, seq], Kept::of);
-                match found.ok().filter(Kept::is_sound) {
-                    Some(kept) => {
-                        self.take(kept)?;
+                let found = one.query_row(params![LIVE_STREAM, board, seq], StoredRow::of);
+                match found.ok().filter(StoredRow::is_sound) {
+                    Some(stored_row) => {
+                        self.add(stored_row)?;
                         absent = 0;
                     }
                     None => absent += 1,
@@ -223,11 +222,11 @@ impl RecoveryCopy<'_> {
         Ok(())
     }
 
-    fn take(&mut self, kept: Kept) -> Result<(), JournalError> {
-        let (_, board, seq) = &kept.key;
+    fn add(&mut self, stored_row: StoredRow) -> Result<(), JournalError> {
+        let (_, board, seq) = &stored_row.key;
         let last = self.lasts.entry(board.clone()).or_default();
         *last = (*last).max(*seq);
-        self.batch.push(kept);
+        self.batch.push(stored_row);
         if self.batch.len() >= BATCH {
             self.store()?;
         }
@@ -239,9 +238,17 @@ impl RecoveryCopy<'_> {
         self.events += self.journal.write(|transaction, path| {
             let mut insert = transaction.prepare(super::INSERT_NEW).map_err(error::of(path))?;
             let mut stored = 0;
-            for kept in &batch {
-                let (stream, board, seq) = &kept.key;
-                let row = params![stream, board, seq, kept.ts, kept.game, kept.kind, kept.payload];
+            for stored_row in &batch {
+                let (stream, board, seq) = &stored_row.key;
+                let row = params![
+                    stream,
+                    board,
+                    seq,
+                    stored_row.ts,
+                    stored_row.game,
+                    stored_row.kind,
+                    stored_row.payload
+                ];
                 stored += insert.execute(row).map_err(error::of(path))?;
             }
             Ok(stored)
@@ -251,18 +258,18 @@ impl RecoveryCopy<'_> {
 }
 
 /// The next row: `Continue` with the event if it is sound, `Break` if the row cannot be read, `None` at the end.
-fn next(rows: &mut Rows<'_>) -> Option<ControlFlow<(), Option<Kept>>> {
+fn next(rows: &mut Rows<'_>) -> Option<ControlFlow<(), Option<StoredRow>>> {
     match rows.next() {
         Ok(Some(row)) => {
-            let kept = Kept::of(row).ok().filter(Kept::is_sound);
-            Some(ControlFlow::Continue(kept))
+            let stored_row = StoredRow::of(row).ok().filter(StoredRow::is_sound);
+            Some(ControlFlow::Continue(stored_row))
         }
         Ok(None) => None,
         Err(_) => Some(ControlFlow::Break(())),
     }
 }
 
-impl Kept {
+impl StoredRow {
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             key: (row.get(0)?, row.get(1)?, row.get(2)?),

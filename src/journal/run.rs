@@ -49,7 +49,7 @@ impl Run {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Noted {
+pub(super) struct StoredRun {
     began: i64,
     config: String,
     whole: bool,
@@ -57,7 +57,7 @@ pub(super) struct Noted {
     numbered: Numbered,
 }
 
-impl Noted {
+impl StoredRun {
     pub(super) fn of(run: &Run) -> Self {
         Self {
             began: run.began.as_micros(),
@@ -128,8 +128,8 @@ impl Journal {
         Ok((run.began.as_micros(), run.config.clone(), run.whole, numbered))
     }
 
-    /// Records a start of the daemon. Earlier starts are kept as long as there are events of them, as they are needed
-    /// to rebuild lost events.
+    /// Records a start of the daemon. Keeps earlier starts as long as the journal has events of them, as a rebuild of
+    /// lost events needs them.
     pub fn begin_run(&mut self, run: &Run) -> Result<(), JournalError> {
         let row = self.row_of(run)?;
         self.write(|transaction, path| {
@@ -171,13 +171,13 @@ impl Journal {
         let run = |(began, config, whole, numbered): RunRow| {
             let numbered: Numbered =
                 serde_json::from_str(&numbered).map_err(|error| error::damaged(self.path.clone(), &error))?;
-            let noted = Noted {
+            let stored_run = StoredRun {
                 began,
                 config,
                 whole,
                 numbered,
             };
-            Ok(noted.into_run())
+            Ok(stored_run.into_run())
         };
         rows.into_iter().map(run).collect()
     }
@@ -207,7 +207,7 @@ impl Journal {
     }
 }
 
-/// Forgets the starts that only events from before that time need.
+/// Forgets the starts that only events from before the time `before` need.
 pub(super) fn forget_before(transaction: &Transaction<'_>, before: Timestamp) -> rusqlite::Result<()> {
     let sql = "DELETE FROM run WHERE number < (SELECT max(number) FROM run WHERE whole AND began < ?1)";
     transaction.execute(sql, [before.as_micros()]).map(drop)

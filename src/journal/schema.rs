@@ -11,7 +11,7 @@ const APPLICATION: i32 = 0x6b69_6562;
 /// Version of the tables and of the payloads. A new type of event raises it, as an older kiebitz cannot read unknown
 /// types.
 const VERSION: i32 = 3;
-/// The first version; its missing table is added.
+/// The first version, which lacks the table `run`.
 const FIRST: i32 = 1;
 
 /// The first tables. `event` repeats the fields of the payload that queries need. Its index holds the starts and ends

@@ -322,7 +322,7 @@ impl FirstRecord {
         record(&format!("{text} {check:016x}"))
     }
 
-    /// Decodes the first record of a file with `boards` readable records; `damaged` says whether there are unreadable
+    /// Decodes the first record of a file with `boards` readable records; `damaged` is true if there are unreadable
     /// ones. If `boot` differs from the boot in the record, unrecorded seqs may have been given.
     fn parse(text: &str, boards: usize, damaged: bool, boot: Option<&str>) -> Self {
         // The worst case, assumed if the record cannot be read.
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_takes_a_record_at_most_and_never_lowers_a_number() {
+    fn damage_loses_at_most_one_record_and_lowers_no_seq() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
         let mut numbers = SeqFile::open(&path, BOOT).expect("a file");
@@ -513,12 +513,12 @@ mod tests {
             damaged[at] ^= 0x04;
             std::fs::write(&path, &damaged).expect("written");
             let known = lasts(&path);
-            let right = |board: &str, last: u64| {
+            let not_lowered = |board: &str, last: u64| {
                 let found = known.iter().find(|(name, _)| name == board);
                 found.is_none_or(|(_, known)| *known >= last)
             };
             assert!(
-                given.iter().all(|(board, last)| right(board, *last)),
+                given.iter().all(|(board, last)| not_lowered(board, *last)),
                 "{at}: {known:?}"
             );
             assert!(known.len() >= 2 || at >= RECORD);

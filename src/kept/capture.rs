@@ -7,10 +7,10 @@ use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Content, Interface
 use super::{Recorded, Unrecorded};
 
 impl Recorded {
-    /// A capture that yields the game when replayed. It contains all packets of the port from its last opening before
-    /// the game, as a replay has to know the position, to the end of the game's stretch. Fails if it would exceed
-    /// `most` bytes, or when `is_wanted` becomes false.
-    pub(crate) fn capture(&self, most: usize, is_wanted: impl Fn() -> bool) -> Result<Vec<u8>> {
+    /// Returns a capture that yields the game when replayed. It contains all packets of the port from its last opening
+    /// before the game, as a replay has to know the position, to the end of the game's stretch. Fails if it would
+    /// exceed `max_bytes`, or once `is_wanted` returns false.
+    pub(crate) fn capture(&self, max_bytes: usize, is_wanted: impl Fn() -> bool) -> Result<Vec<u8>> {
         let from = self.opened_at(&is_wanted)?;
         let mut reader = CaptureReader::new(self.open()?)?;
         let mut writer = CaptureWriter::new(Vec::new())?;
@@ -33,9 +33,9 @@ impl Recorded {
                 }
             };
             writer.write(&packet)?;
-            if writer.get_ref().len() > most {
+            if writer.get_ref().len() > max_bytes {
                 return Err(Unrecorded::TooLarge {
-                    mebibytes: most >> 20,
+                    mebibytes: max_bytes >> 20,
                 }
                 .into());
             }

@@ -23,7 +23,6 @@ pub(crate) struct Recorded {
     pub(crate) stretch: GameStretch,
 }
 
-/// The reason for which a game has no recording.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unrecorded {
     #[error("the journal does not say on which port {game} was played")]
@@ -63,7 +62,6 @@ pub(crate) struct GameStretch {
     started: Timestamp,
     /// Start time of the board's previous game.
     after: Timestamp,
-    /// End of the stretch.
     until: Timestamp,
     /// The game's id in the replay, which numbers games anew; `None` until the game has started.
     replayed_as: Option<String>,
@@ -188,12 +186,10 @@ impl GameStretch {
         at + RUN_UP >= self.started
     }
 
-    /// Whether `board` is the name of the game's board.
     pub(crate) fn is_of(&self, board: &str) -> bool {
         self.board == board
     }
 
-    /// Whether the stretch has ended at this time.
     pub(crate) fn is_over(&self, at: Timestamp) -> bool {
         at > self.until
     }

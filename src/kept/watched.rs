@@ -38,7 +38,6 @@ struct TimedReport {
     changes: Vec<ChangedSquare>,
     /// The clock; `None` if it shows the expected time.
     clock: Option<ClockView>,
-    /// A change of the connection.
     line: Option<LineNews>,
 }
 
@@ -76,7 +75,7 @@ impl KeptGames {
         while let Some(at) = replay.next_at().filter(|at| !watching.is_over(*at)) {
             super::capture::check(&is_wanted)?;
             let events = replay.step()?;
-            watching.take(at, events, replay.hall().board(&game.board));
+            watching.add_step(at, events, replay.hall().board(&game.board));
         }
         watching.end()
     }
@@ -85,12 +84,11 @@ impl KeptGames {
     fn names(&self, game: &KeptGame) -> Names {
         // The table of runs may be damaged, which is not a reason to show nothing.
         let runs = self.journal.all_runs().unwrap_or_default();
-        let then = runs.iter().rfind(|run| run.began <= game.entry.started);
-        let then = then.and_then(|run| Config::parse("journal".as_ref(), &run.config).ok());
-        Names::RecordedAs(then.map_or_else(|| self.roster.clone(), |then| then.roster()))
+        let run = runs.iter().rfind(|run| run.began <= game.entry.started);
+        let config = run.and_then(|run| Config::parse("journal".as_ref(), &run.config).ok());
+        Names::RecordedAs(config.map_or_else(|| self.roster.clone(), |config| config.roster()))
     }
 
-    /// The commands for the game's board from `since` on.
     fn commands(&self, game: &KeptGame, since: Timestamp) -> Result<Vec<Timed>> {
         let events = self.journal.commands(LIVE_STREAM, &game.board, 0)?;
         let timed = |event: &Event| {
@@ -135,10 +133,10 @@ impl Watching {
     }
 
     /// Adds the events of a step at the time `at`, and the board as it is after the step.
-    fn take(&mut self, at: Timestamp, events: Vec<ExplainedEvent>, board: Option<&hall::Board>) {
+    fn add_step(&mut self, at: Timestamp, events: Vec<ExplainedEvent>, board: Option<&hall::Board>) {
         let events = self.stretch.select(events);
         for explained in &events {
-            reading::take(&mut self.watched.readings, explained);
+            reading::add_event(&mut self.watched.readings, explained);
         }
         let Some(board) = board else { return };
         let before = self.shown.replace(board.placement().clone());

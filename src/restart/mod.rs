@@ -104,7 +104,7 @@ pub enum Alone {
     /// The recording ends before the journal.
     #[error("the recording ends before event {0} of the journal")]
     Short(u64),
-    /// The last recording is so old that the state of lines and hands is worthless.
+    /// The last recording is so old that the state of serial lines and hands is obsolete.
     #[error("the board was last watched long ago")]
     LongAgo,
 }
@@ -113,7 +113,7 @@ pub enum Alone {
 pub const CUT_OFF: &str = "kiebitz was cut off";
 /// Reason given for boards whose recordings cannot be replayed.
 const NOT_BORNE_OUT: &str = "kiebitz was cut off, and the recording cannot be used";
-/// Length of the pause after which a daemon makes its boards anew, so that no restart replays more than a day.
+/// Length of the pause after which a daemon creates its boards anew, so that no restart replays more than a day.
 const LONG_AGO: Duration = Duration::from_secs(6 * 3600);
 /// The resolution of timestamps.
 const MOMENT: Duration = Duration::from_micros(1);
@@ -126,21 +126,21 @@ pub fn take_up(sources: &Sources<'_>, now: Timestamp) -> Result<TakenUp, Journal
         None => Vec::new(),
     };
     let until = last_ts(sources.journal, sources.stream)?;
-    let mut taken = match (sources.recordings, runs.is_empty()) {
+    let mut restored = match (sources.recordings, runs.is_empty()) {
         (Some(folder), false) => TakingUp::new(sources, folder, runs)?.play(until)?,
         _ => from_journal(sources, until, Alone::NotRecorded)?,
     };
-    if now.saturating_duration_since(taken.until) >= LONG_AGO {
-        taken.hall = Hall::new(sources.stream, names(sources.config));
-        taken.whole = true;
+    if now.saturating_duration_since(restored.until) >= LONG_AGO {
+        restored.hall = Hall::new(sources.stream, names(sources.config));
+        restored.whole = true;
         for (board, _) in sources.journal.boards(sources.stream)? {
-            taken.alone.entry(board).or_insert(Alone::LongAgo);
+            restored.alone.entry(board).or_insert(Alone::LongAgo);
         }
     }
-    Ok(taken)
+    Ok(restored)
 }
 
-/// Makes all boards anew; all of them must be closed. The recordings so far are not needed afterwards.
+/// Creates all boards anew; all of them must be closed. Later restarts do not need the recordings so far.
 pub fn begin_anew(sources: &Sources<'_>) -> Result<TakenUp, JournalError> {
     from_journal(sources, last_ts(sources.journal, sources.stream)?, Alone::LongAgo)
 }
@@ -157,7 +157,7 @@ pub(crate) fn last_ts(journal: &Journal, stream: &str) -> Result<Timestamp, Jour
 
 /// Lets all boards continue from the journal alone.
 fn from_journal(sources: &Sources<'_>, until: Timestamp, why: Alone) -> Result<TakenUp, JournalError> {
-    let mut taken = TakenUp {
+    let mut restored = TakenUp {
         events: Vec::new(),
         closed: Vec::new(),
         until,
@@ -168,13 +168,13 @@ fn from_journal(sources: &Sources<'_>, until: Timestamp, why: Alone) -> Result<T
         jumps: BTreeMap::new(),
     };
     for (board, last) in sources.journal.boards(sources.stream)? {
-        let number = after_all_given(&taken.numbers, &board, last) + 1;
-        taken
+        let number = after_all_given(&restored.numbers, &board, last) + 1;
+        restored
             .events
             .extend(disconnection(sources, &board, number, until)?);
-        taken.alone.insert(board, why);
+        restored.alone.insert(board, why);
     }
-    Ok(taken)
+    Ok(restored)
 }
 
 /// The seq after which a board continues: the last one in the journal, or a later one that was given as well.

@@ -99,8 +99,8 @@ pub fn rebuild(
     let events = rerun.advance(until);
     work.compare(journal, events)?;
     for (board, stretch) in core::mem::take(&mut work.stretches) {
-        let had = work.known.contains(&board);
-        work.end(journal, &board, stretch, had)?;
+        let had_events = work.known.contains(&board);
+        work.end(journal, &board, stretch, had_events)?;
     }
     for (board, last) in journal.boards(stream)? {
         let missing = journal.missing(stream, &board)?;
@@ -116,7 +116,6 @@ pub fn rebuild(
     })
 }
 
-/// The state of a rebuild during the replay.
 #[derive(Debug)]
 struct Rebuild<'s> {
     stream: &'s str,
@@ -135,7 +134,6 @@ struct RebuiltStretch {
     certain: bool,
     /// The journal has one of the events.
     confirmed: bool,
-    /// Events that the journal lacks.
     lacking: Vec<Event>,
     unfit: Option<NotRebuilt>,
 }
@@ -159,12 +157,12 @@ impl Rebuild<'_> {
         Ok(())
     }
 
-    /// Ends the stretches of the boards that a start of the daemon makes anew.
+    /// Ends the stretches of the boards that a start of the daemon creates anew.
     fn end_before(&mut self, journal: &mut Journal, run: &Run) -> Result<(), JournalError> {
         for (board, stretch) in core::mem::take(&mut self.stretches) {
-            let had = run.boards.contains_key(&board);
-            if run.whole || had {
-                self.end(journal, &board, stretch, had)?;
+            let had_events = run.boards.contains_key(&board);
+            if run.whole || had_events {
+                self.end(journal, &board, stretch, had_events)?;
             } else {
                 self.stretches.insert(board, stretch);
             }
@@ -172,17 +170,17 @@ impl Rebuild<'_> {
         Ok(())
     }
 
-    /// Ends a stretch and stores its events if they are accepted. `had` says whether the journal had events of the
+    /// Ends a stretch and stores its events if they are accepted. `had_events` is true if the journal had events of the
     /// board at that time.
     fn end(
         &mut self,
         journal: &mut Journal,
         board: &str,
         stretch: RebuiltStretch,
-        had: bool,
+        had_events: bool,
     ) -> Result<(), JournalError> {
         let first = stretch.lacking.first().map(|event| event.seq);
-        let unchecked = first.filter(|_| had && !stretch.certain && !stretch.confirmed);
+        let unchecked = first.filter(|_| had_events && !stretch.certain && !stretch.confirmed);
         let result = self.boards.entry(board.to_owned()).or_default();
         match stretch.unfit.or_else(|| unchecked.map(NotRebuilt::Unchecked)) {
             Some(unfit) => result.unfit.push(unfit),

@@ -62,7 +62,7 @@ impl Recordings {
             files.files.push_back(path);
         }
         for name in recordings.ports.keys().cloned().collect::<Vec<_>>() {
-            recordings.read_on(&name);
+            recordings.read_next_packet(&name);
         }
         recordings
     }
@@ -80,7 +80,7 @@ impl Recordings {
         &self.damaged
     }
 
-    fn read_on(&mut self, name: &str) {
+    fn read_next_packet(&mut self, name: &str) {
         let Self {
             after,
             ports,
@@ -133,7 +133,7 @@ impl Iterator for Recordings {
             .filter_map(|(name, port)| Some((at(port)?, name)));
         let name = first.min().map(|(_, name)| name.clone())?;
         let next = self.ports.get_mut(&name)?.next.take();
-        self.read_on(&name);
+        self.read_next_packet(&name);
         next
     }
 }

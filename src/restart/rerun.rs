@@ -73,7 +73,7 @@ impl Rerun {
     pub(super) fn next(&mut self) -> Option<RerunStep> {
         let at = self.inputs.next_at();
         if let Some(run) = self.runs.pop_front_if(|run| at.is_none_or(|at| run.began <= at)) {
-            return Some(self.end_before(run));
+            return Some(self.end_boards(run));
         }
         let at = at?;
         self.until = self.until.max(at);
@@ -99,9 +99,9 @@ impl Rerun {
         RerunStep::Events(events)
     }
 
-    /// Handles a start that makes all boards anew: their events up to it come first. Events that the previous daemon
-    /// did not live to see are dropped.
-    fn end_before(&mut self, run: Run) -> RerunStep {
+    /// Handles a start that creates all boards anew: the events of the previous boards up to the start come first.
+    /// Drops events that the previous process ended too early to publish.
+    fn end_boards(&mut self, run: Run) -> RerunStep {
         if run.reloaded {
             return self.reload_after(run);
         }
@@ -161,7 +161,6 @@ impl Rerun {
         Ok(())
     }
 
-    /// Time of the last input so far.
     pub(super) fn until(&self) -> Timestamp {
         self.until
     }
@@ -176,7 +175,7 @@ impl Rerun {
         self.hall.board(board).map_or(0, |board| board.last_seq())
     }
 
-    /// Lets boards count on after the seqs in `numbers`, unless theirs are higher.
+    /// Raises the last seqs of boards to those in `numbers`, unless theirs are higher.
     pub(super) fn count_on_after(&mut self, numbers: &BTreeMap<String, u64>) {
         self.hall.count_on_after(numbers);
     }

@@ -30,7 +30,7 @@ pub(super) struct TakingUp<'s> {
     comparison: Comparison<'s>,
     /// Events that the journal lacks, with their final seqs.
     missing: Vec<Event>,
-    /// Further such events by board, after the last event that is confirmed.
+    /// Events that the journal lacks, by board, which no later event has confirmed yet.
     unproven: BTreeMap<String, Vec<Event>>,
     jumps: BTreeMap<String, (u64, u64)>,
     alone: BTreeMap<String, Alone>,
@@ -119,8 +119,8 @@ impl<'s> TakingUp<'s> {
         })
     }
 
-    /// Handles a start of the daemon. Boards that continued from the journal alone are made anew: their missing events
-    /// were decided on at that start.
+    /// Handles a start of the daemon. Boards that continued from the journal alone are created anew; that start already
+    /// decided about their missing events.
     fn begin(&mut self, run: &Run) -> Result<(), JournalError> {
         self.rerun.begin(run, self.sources.journal)?;
         for board in run.boards.keys() {

@@ -12,7 +12,6 @@ pub(super) struct Agenda {
     at: BTreeMap<Scheduled, Timestamp>,
 }
 
-/// A board (by its name) or a line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Scheduled {
     Board(String),

@@ -20,8 +20,8 @@ use crate::position::{Orientation, Seen};
 use crate::referee::{Playing, Referee, Resumed};
 use crate::tracker::Tracker;
 
-/// The pipeline of one board. The daemon and a replay drive it in the same way: before it takes in an observation,
-/// every deadline up to the observation's time fires with its own time.
+/// The pipeline of one board. The daemon and a replay drive it in the same way: before it handles an observation, every
+/// deadline up to the observation's time fires with its own time.
 #[derive(Debug)]
 pub struct Board {
     name: String,
@@ -33,10 +33,8 @@ pub struct Board {
     tracker: Tracker,
     referee: Referee,
     pending_events: Vec<ExplainedEvent>,
-    /// Whether the board has been connected at least once.
-    met: bool,
-    heard: Option<Timestamp>,
-    /// Whether the arbiter had the board forgotten and it has not come back.
+    was_connected: bool,
+    last_input: Option<Timestamp>,
     forgotten: bool,
     /// Events from before the board counted as connected. They are published when it connects.
     early: Vec<ExplainedEvent>,
@@ -61,8 +59,8 @@ impl Board {
             tracker,
             referee: Referee::new(name, regulations),
             pending_events: Vec::new(),
-            met: false,
-            heard: None,
+            was_connected: false,
+            last_input: None,
             forgotten: false,
             early: Vec::new(),
             seen: Seen::default(),
@@ -245,7 +243,6 @@ impl Board {
         self.forgotten
     }
 
-    /// Sets whether the arbiter has had the board forgotten.
     pub(super) fn with_forgotten(self, forgotten: bool) -> Self {
         Self { forgotten, ..self }
     }
@@ -265,7 +262,7 @@ impl Board {
     /// Time of the last input from the board; `None` before the first.
     #[must_use]
     pub fn heard(&self) -> Option<Timestamp> {
-        self.heard.map(|heard| heard + self.ahead())
+        self.last_input.map(|last_input| last_input + self.ahead())
     }
 
     /// Charge of the board's own battery in percent, 0 to 100; `None` if it has none or does not report it.
@@ -279,14 +276,14 @@ impl Board {
         self.presence.sit(port);
     }
 
-    /// Takes in an observation. Every deadline up to its time fires first, with its own time.
+    /// Handles an observation. Every deadline up to its time fires first, with its own time.
     pub fn observe(&mut self, observed: &Observed) {
         self.advance(observed.at);
         if !matches!(
             observed.observation,
             Observation::Opened | Observation::Closed { .. }
         ) {
-            self.heard = Some(observed.at);
+            self.last_input = Some(observed.at);
         }
         let presence = self.presence.observe(&observed.observation);
         let is_report = matches!(observed.observation, Observation::Field { .. });
@@ -302,7 +299,7 @@ impl Board {
             self.emit_now(observed.at, event);
         }
         if self.presence.is_connected() {
-            self.met = true;
+            self.was_connected = true;
             for mut explained in core::mem::take(&mut self.early) {
                 explained.event.ts = observed.at;
                 self.emit(explained);
@@ -433,7 +430,7 @@ impl Board {
             event,
             EventKind::ClockConnected {} | EventKind::ClockDisconnected {} | EventKind::ClockBatteryLow {}
         );
-        !self.presence.is_connected() && (of_clock || !self.met)
+        !self.presence.is_connected() && (of_clock || !self.was_connected)
     }
 
     /// Publishes an event that does not come from the referee.
@@ -445,15 +442,15 @@ impl Board {
     /// Publishes an event with its seq and with times of the computer's clock.
     fn emit(&mut self, mut explained: ExplainedEvent) {
         self.seq = self.jumps.get(&self.seq).copied().unwrap_or(self.seq) + 1;
-        let then = |at: Timestamp| self.steps.then(at);
+        let to_system_time = |at: Timestamp| self.steps.to_past_system_time(at);
         let event = &mut explained.event;
         event.stream.clone_from(&self.stream);
         event.seq = self.seq;
-        event.ts = self.steps.now(event.ts);
-        event.at = event.at.map(then);
-        event.kind.date(then);
+        event.ts = self.steps.to_system_time(event.ts);
+        event.at = event.at.map(to_system_time);
+        event.kind.date(to_system_time);
         if let Some(ply) = &mut explained.ply {
-            ply.date(then);
+            ply.date(to_system_time);
         }
         self.pending_events.push(explained);
     }

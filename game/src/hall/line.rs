@@ -13,19 +13,18 @@ pub(super) struct HallLine {
     pub(super) places: BTreeMap<Place, LinePlace>,
 }
 
-/// A place on a line and the board there.
 #[derive(Debug, Default)]
 pub(super) struct LinePlace {
     /// Name of the board; `None` until it is identified.
     pub(super) board: Option<String>,
     pub(super) identity: Identity,
     /// Observations from before the board was identified.
-    pub(super) heard: Vec<Observed>,
+    pub(super) pending: Vec<Observed>,
 }
 
-/// Maximum number of stored observations of a board that has not sent its placement. A board sends it within two
-/// seconds, in which it cannot report more than this.
-const MAX_HEARD: usize = 512;
+/// Maximum number of stored observations of a board that has not sent its placement. A board sends its placement within
+/// two seconds, in which it cannot report more than this.
+const MAX_PENDING: usize = 512;
 
 impl HallLine {
     pub(super) fn new(port: &str, line: Line) -> Self {
@@ -44,24 +43,25 @@ impl HallLine {
 
 impl LinePlace {
     /// Stores an observation until the board is identified.
-    pub(super) fn hear(&mut self, observed: Observed) {
+    pub(super) fn store(&mut self, observed: Observed) {
         match &observed.observation {
             Observation::Identified(identity) => {
                 self.identity.clone_from(identity);
                 // A later identity contains everything that the earlier ones had.
-                let identifies = |heard: &Observed| matches!(heard.observation, Observation::Identified(_));
-                self.heard.retain(|heard| !identifies(heard));
+                let identifies =
+                    |pending: &Observed| matches!(pending.observation, Observation::Identified(_));
+                self.pending.retain(|pending| !identifies(pending));
             }
             Observation::Closed { .. } => {
-                self.heard.clear();
+                self.pending.clear();
                 return;
             }
             _ => {}
         }
-        if self.heard.len() >= MAX_HEARD {
-            // The device talks without ever sending a placement. Keep the latest half.
-            let mut left = MAX_HEARD / 2;
-            self.heard.retain(|observed| {
+        if self.pending.len() >= MAX_PENDING {
+            // The device never sends a placement. Keep the latest half, and the observations that identify the board.
+            let mut left = MAX_PENDING / 2;
+            self.pending.retain(|observed| {
                 left = left.saturating_sub(1);
                 let identifies_board = matches!(
                     observed.observation,
@@ -70,7 +70,7 @@ impl LinePlace {
                 left == 0 || identifies_board
             });
         }
-        self.heard.push(observed);
+        self.pending.push(observed);
     }
 }
 

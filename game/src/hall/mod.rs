@@ -53,10 +53,11 @@ pub struct Hall {
     clock_set: Option<(Timestamp, i64)>,
     /// Boards by name. An unplugged board stays here until it comes back, on any line.
     boards: BTreeMap<String, Board>,
-    /// By the name of each board that was plugged in: the name that it has if no other board reports the same number.
+    /// Maps the name of each board that was plugged in to the name that it has if no other board reports the same
+    /// serial number.
     own_names: BTreeMap<String, String>,
     lines: BTreeMap<LineId, HallLine>,
-    added: usize,
+    lines_added: usize,
     /// Boards with input or a deadline since the last call of [`Hall::take_touched`].
     touched: BTreeSet<String>,
     agenda: Agenda,
@@ -65,9 +66,9 @@ pub struct Hall {
     /// Lines that may have to be closed.
     to_close: BTreeSet<LineId>,
     /// Lines whose mode may just have been detected.
-    found_out: BTreeSet<LineId>,
+    newly_detected: BTreeSet<LineId>,
     /// Boards that may have events.
-    speaking: BTreeSet<String>,
+    with_events: BTreeSet<String>,
 }
 
 /// Last event numbers of boards that the hall has not met.
@@ -94,13 +95,13 @@ impl Hall {
             boards: BTreeMap::new(),
             own_names: BTreeMap::new(),
             lines: BTreeMap::new(),
-            added: 0,
+            lines_added: 0,
             touched: BTreeSet::new(),
             agenda: Agenda::default(),
             to_write: BTreeSet::new(),
             to_close: BTreeSet::new(),
-            found_out: BTreeSet::new(),
-            speaking: BTreeSet::new(),
+            newly_detected: BTreeSet::new(),
+            with_events: BTreeSet::new(),
         }
     }
 
@@ -158,7 +159,7 @@ impl Hall {
             return;
         }
         self.advance(now);
-        let at = self.steps.without(now);
+        let at = self.steps.to_board_time(now);
         if let Ok(forward) = u64::try_from(micros) {
             self.steps.step(at, Duration::from_micros(forward));
         }
@@ -240,13 +241,14 @@ impl Hall {
 
     /// Adds a line whose port is not open yet.
     pub fn add(&mut self, port: &str, line: Line) -> LineId {
-        let id = LineId(self.added);
-        self.added += 1;
+        let id = LineId(self.lines_added);
+        self.lines_added += 1;
         self.lines.insert(id, HallLine::new(port, line));
         id
     }
 
-    /// Returns the line of a port, whose boards are queried from the next opening on. State from before is kept.
+    /// Returns the line of a port for live use: its boards are queried once the port opens. Keeps the state of an
+    /// earlier line of this port.
     pub fn keep(&mut self, port: &str, settings: LineSettings) -> LineId {
         let known = self.line_of(port).filter(|line| !self.is_open(*line));
         let id = known.unwrap_or_else(|| self.add(port, Line::listening(LineMode::Single)));
@@ -257,7 +259,7 @@ impl Hall {
         id
     }
 
-    /// Returns the line of a recorded port, on which boards speak in this mode from now on.
+    /// Returns the line of a recorded port and sets its mode. Adds the line if the port is new.
     pub fn listen(&mut self, port: &str, mode: LineMode) -> LineId {
         let Some(id) = self.line_of(port) else {
             return self.add(port, Line::listening(mode));
@@ -344,7 +346,7 @@ impl Hall {
 
     /// Returns the next bytes to write and their line. Call [`sent`](Self::sent) once they are written.
     pub fn poll_write(&mut self, now: Timestamp) -> Option<(LineId, Vec<u8>)> {
-        for entry in self.agenda.due(self.steps.without(now)) {
+        for entry in self.agenda.due(self.steps.to_board_time(now)) {
             if let Scheduled::Line(id) = entry {
                 self.to_write.insert(id);
             }
@@ -360,7 +362,7 @@ impl Hall {
 
     /// Returns the next bytes to write to one line.
     pub fn poll_write_to(&mut self, now: Timestamp, line: LineId) -> Option<Vec<u8>> {
-        let now = self.steps.without(now);
+        let now = self.steps.to_board_time(now);
         let bytes = self.lines.get_mut(&line)?.line.poll_transmit(now);
         self.line_handled(line);
         bytes
@@ -369,32 +371,36 @@ impl Hall {
     /// Returns a line that the driver must close, with the reason.
     pub fn poll_close(&mut self) -> Option<(LineId, String)> {
         let Self { lines, to_close, .. } = self;
-        let mut asked = core::iter::from_fn(|| to_close.pop_first());
+        let mut candidates = core::iter::from_fn(|| to_close.pop_first());
         candidates.find_map(|id| Some((id, lines.get_mut(&id)?.line.poll_close()?)))
     }
 
     /// Returns a line whose mode was just detected.
     pub fn poll_found_out(&mut self) -> Option<(LineId, LineMode)> {
-        let Self { lines, found_out, .. } = self;
-        let mut candidates = core::iter::from_fn(|| found_out.pop_first());
+        let Self {
+            lines,
+            newly_detected,
+            ..
+        } = self;
+        let mut candidates = core::iter::from_fn(|| newly_detected.pop_first());
         candidates.find_map(|id| Some((id, lines.get_mut(&id)?.line.poll_mode()?)))
     }
 
     /// Time at which [`advance`](Self::advance) is due if no input arrives earlier.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        Some(self.steps.now(self.agenda.first()?))
+        Some(self.steps.to_system_time(self.agenda.first()?))
     }
 
     /// Time of the earliest deadline of a board, ignoring lines.
     #[must_use]
     pub fn poll_board_deadline(&self) -> Option<Timestamp> {
-        Some(self.steps.now(self.agenda.first_board()?))
+        Some(self.steps.to_system_time(self.agenda.first_board()?))
     }
 
     /// Advances time to `now`: every deadline up to `now` fires with its own time.
     pub fn advance(&mut self, now: Timestamp) {
-        let passed = self.steps.without(now);
+        let passed = self.steps.to_board_time(now);
         for entry in self.agenda.due(passed) {
             match entry {
                 Scheduled::Board(name) => {
@@ -411,7 +417,7 @@ impl Hall {
     /// Takes the events since the last call, board by board, each in order.
     pub fn take_events(&mut self) -> Vec<ExplainedEvent> {
         let mut events = Vec::new();
-        while let Some(name) = self.speaking.pop_first() {
+        while let Some(name) = self.with_events.pop_first() {
             if let Some(board) = self.boards.get_mut(&name) {
                 events.append(&mut board.take_events());
             }
@@ -445,7 +451,7 @@ impl Hall {
             let language = self.names.regulations(&board).language;
             return command.answer(Err(&Refusal::UnknownBoard { board, boards }), language);
         };
-        let answer = target.command(self.steps.without(now), command);
+        let answer = target.command(self.steps.to_board_time(now), command);
         self.board_handled(board);
         if answer.ok && command.order == Order::Identify {
             self.show(now, board, board);
@@ -461,16 +467,16 @@ impl Hall {
             .is_some_and(|hall_line| hall_line.line.is_open())
     }
 
-    /// Fires the deadlines of a line and its boards, calls `act` with the line and the time without steps, and takes in
-    /// the line's observations.
+    /// Fires the deadlines of a line and its boards, calls `act` with the line and the time without steps, and hands
+    /// the line's observations to the boards.
     fn with_line(&mut self, now: Timestamp, id: LineId, act: impl FnOnce(&mut Line, Timestamp)) {
-        let now = self.steps.without(now);
+        let now = self.steps.to_board_time(now);
         let Some(hall_line) = self.lines.get_mut(&id) else {
             return;
         };
         hall_line.line.handle_deadline(now);
         act(&mut hall_line.line, now);
-        self.take_in(id);
+        self.hand_out_observations(id);
         self.line_handled(id);
     }
 
@@ -480,7 +486,7 @@ impl Hall {
         self.agenda.put(Scheduled::Line(id), line.line.poll_deadline());
         self.to_write.insert(id);
         self.to_close.insert(id);
-        self.found_out.insert(id);
+        self.newly_detected.insert(id);
     }
 
     /// Updates the deadline of a board, and marks the board as having possible events.
@@ -490,7 +496,7 @@ impl Hall {
         };
         self.agenda
             .put(Scheduled::Board(name.to_owned()), board.poll_deadline());
-        self.speaking.insert(name.to_owned());
+        self.with_events.insert(name.to_owned());
         self.touched.insert(name.to_owned());
     }
 }

@@ -68,7 +68,7 @@ impl FromStr for Serial {
 
     fn from_str(text: &str) -> Result<Self, NoSerial> {
         let digits = text.len() <= LONGEST_SERIAL && text.bytes().all(|byte| byte.is_ascii_digit());
-        // This refuses the empty text as well.
+        // Refuses the empty text as well, which passes the check above.
         let number = text.parse().map_err(|_| NoSerial)?;
         digits.then_some(Self(number)).ok_or(NoSerial)
     }
@@ -128,7 +128,7 @@ impl Names {
         let as_live = matches!(self, Self::Configured(_)) || is_path(port);
         match serials(identity).next() {
             _ if !as_live && !on_bus => port.to_owned(),
-            // The same number may be reported with leading zeros.
+            // Parsing drops the leading zeros of ten-digit numbers.
             Some(serial) if as_live => serial
                 .parse()
                 .map_or_else(|_| serial.to_owned(), |serial: Serial| serial.to_string()),

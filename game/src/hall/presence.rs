@@ -29,7 +29,7 @@ impl Presence {
         port.clone_into(&mut self.port);
     }
 
-    /// Takes in an observation. A board counts as connected once it has sent its placement: by then it has identified
+    /// Handles an observation. A board counts as connected once it has sent its placement: by then it has identified
     /// itself if it was queried.
     pub(crate) fn observe(&mut self, observation: &Observation) -> Option<EventKind> {
         match observation {

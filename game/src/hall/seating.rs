@@ -6,8 +6,7 @@ use super::line::{LinePlace, identity_at};
 use super::{Board, Hall, LineId, Names};
 
 impl Hall {
-    /// Hands the observations of a line to its boards.
-    pub(super) fn take_in(&mut self, id: LineId) {
+    pub(super) fn hand_out_observations(&mut self, id: LineId) {
         while let Some(hall_line) = self.lines.get_mut(&id)
             && let Some((place, observed)) = hall_line.line.poll_observation()
         {
@@ -27,21 +26,21 @@ impl Hall {
                 continue;
             }
             let shown = matches!(observed.observation, Observation::Board { .. });
-            line_place.hear(observed);
+            line_place.store(observed);
             // A board identifies itself before it sends its placement. On a bus, its address identifies it.
             if shown || self.names.known_beforehand(&hall_line.port) || matches!(place, Place::At(_)) {
-                self.introduce(id, place);
+                self.identify_board(id, place);
             }
         }
     }
 
-    /// Identifies the board at a place and hands it the stored observations.
-    fn introduce(&mut self, id: LineId, place: Place) {
+    /// Identifies the board at a place and hands the stored observations to it.
+    fn identify_board(&mut self, id: LineId, place: Place) {
         let Some(line) = self.lines.get(&id) else { return };
         let Some(line_place) = line
             .places
             .get(&place)
-            .filter(|line_place| !line_place.heard.is_empty())
+            .filter(|line_place| !line_place.pending.is_empty())
         else {
             return;
         };
@@ -64,7 +63,7 @@ impl Hall {
             .get_mut(&id)
             .and_then(|line| line.places.get_mut(&place));
         let Some(line_place) = line_place else { return };
-        for observed in line_place.heard.drain(..) {
+        for observed in line_place.pending.drain(..) {
             board.observe(&observed);
         }
         line_place.board = Some(name.clone());
@@ -82,12 +81,12 @@ impl Hall {
         let known = self.boards.values().filter(|board| {
             let name = board.name();
             let shares = name == own || self.names.is_qualified(name, own);
-            shares && !board.is_forgotten() && !self.is_seated(name)
+            shares && !board.is_forgotten() && !self.is_plugged_in(name)
         });
         if let Some(board) = known.clone().find(|board| board.port() == port) {
             return board.name().to_owned();
         }
-        if !self.is_seated(own) {
+        if !self.is_plugged_in(own) {
             return own.to_owned();
         }
         let mut others = known;
@@ -100,15 +99,14 @@ impl Hall {
 
     /// The other connected boards that report the same number and would have the same name.
     pub fn namesakes<'h>(&'h self, board: &'h str) -> impl Iterator<Item = &'h str> {
-        let own = self.own_names.get(board).filter(|_| self.is_seated(board));
+        let own = self.own_names.get(board).filter(|_| self.is_plugged_in(board));
         let all = own.into_iter().flat_map(|own| {
             let same = self.own_names.iter().filter(move |(_, other)| *other == own);
             same.map(|(name, _)| name.as_str())
         });
-        all.filter(move |name| *name != board && self.is_seated(name))
+        all.filter(move |name| *name != board && self.is_plugged_in(name))
     }
 
-    /// Creates a board that the hall has not met before.
     pub(super) fn new_board(&self, name: &str) -> Board {
         let begun = self.last_seqs.boards.get(name).copied();
         let board = Board::new(name, &self.stream, self.names.regulations(name)).following(self.model);
@@ -118,7 +116,7 @@ impl Hall {
         board
     }
 
-    fn is_seated(&self, name: &str) -> bool {
+    fn is_plugged_in(&self, name: &str) -> bool {
         self.lines.values().any(|line| line.has(name))
     }
 }

@@ -28,17 +28,17 @@ impl Steps {
     }
 
     /// Converts the current time of the computer's clock to the time without steps.
-    pub(super) fn without(&self, now: Timestamp) -> Timestamp {
+    pub(super) fn to_board_time(&self, now: Timestamp) -> Timestamp {
         now.saturating_sub(self.ahead)
     }
 
     /// Converts the current time without steps to the time of the computer's clock.
-    pub(super) fn now(&self, at: Timestamp) -> Timestamp {
+    pub(super) fn to_system_time(&self, at: Timestamp) -> Timestamp {
         at + self.ahead
     }
 
     /// Converts an earlier time without steps to the time that the computer's clock showed.
-    pub(super) fn then(&self, at: Timestamp) -> Timestamp {
+    pub(super) fn to_past_system_time(&self, at: Timestamp) -> Timestamp {
         let taken = self.taken.iter().take_while(|(step, _)| *step <= at);
         taken.fold(at, |at, (_, by)| at + *by)
     }
@@ -49,16 +49,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_before_a_step_stay_what_they_were() {
+    fn times_before_a_step_do_not_change() {
         let at = Timestamp::from_micros;
         let mut steps = Steps::default();
         steps.step(at(100), Duration::from_micros(1000));
         steps.step(at(200), Duration::from_micros(50));
         assert_eq!(
-            [99, 100, 199, 200, 300].map(|time| steps.then(at(time)).as_micros()),
+            [99, 100, 199, 200, 300].map(|time| steps.to_past_system_time(at(time)).as_micros()),
             [99, 1100, 1199, 1250, 1350]
         );
-        assert_eq!(steps.without(at(1350)), at(300));
-        assert_eq!(steps.now(at(300)), at(1350));
+        assert_eq!(steps.to_board_time(at(1350)), at(300));
+        assert_eq!(steps.to_system_time(at(300)), at(1350));
     }
 }

@@ -69,7 +69,7 @@ fn bluetooth() -> LineSettings {
 }
 
 #[test]
-fn battery_is_asked_for_on_bluetooth_only() {
+fn battery_is_queried_on_bluetooth_only() {
     let battery = BatteryStatus {
         percent: 64,
         ..BatteryStatus::default()
@@ -278,7 +278,7 @@ fn announcements_before_the_game_survive_a_restart() {
     );
 }
 
-/// A device that talks without ever sending a placement does not need more memory the longer it talks.
+/// A device that sends data but never a placement must not use more memory the longer it is connected.
 #[test]
 fn memory_of_an_unidentified_board_is_bounded() {
     let mut hall = Hall::new("live", Names::Configured(Roster::default()));
@@ -302,7 +302,7 @@ fn memory_of_an_unidentified_board_is_bounded() {
 
 /// The computer's clock may be set by hand or by a network while pieces are in the air.
 #[test]
-fn a_step_of_the_computers_clock_takes_no_time() {
+fn a_step_of_the_computers_clock_is_not_elapsed_time() {
     let play = |step: Option<i64>| {
         let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
         set_up(&mut world.board);
@@ -452,8 +452,8 @@ impl Twins {
         }
     }
 
-    /// Restarts after some seconds, with the same hall as if from the recordings, or with a hall from the journal
-    /// alone.
+    /// Restarts after some seconds: with the same hall, as after a replay of the recordings, or with a hall restored
+    /// from the journal alone.
     fn restarts(&mut self, recorded: bool) {
         self.pass(Duration::from_secs(1));
         for line in self.lines {

@@ -86,7 +86,7 @@ impl Referee {
             (!entry.offered.intended_fifty && !moves.is_empty()).then(|| Claim {
                 reason: ClaimReason::FiftyMoves,
                 occurrences: since,
-                intended: Some(names(position, &moves)),
+                intended: Some(san_list(position, &moves)),
             })
         } else {
             (due && !history.fifty_was_offered()).then_some(Claim {
@@ -159,35 +159,35 @@ impl History<'_> {
 /// Claims by repetition of the player to move: for the position on the board, and for each move that could be
 /// announced.
 fn threefold(history: &History<'_>, here: &Chess) -> Vec<Claim> {
-    let stood = history.occurrences(here);
+    let repetitions = history.occurrences(here);
     let mut claims = Vec::new();
-    if stood.len() >= THREEFOLD {
+    if repetitions.len() >= THREEFOLD {
         claims.push(Claim {
             reason: ClaimReason::Threefold,
-            occurrences: stood,
+            occurrences: repetitions,
             intended: None,
         });
     }
     for m in here.legal_moves().iter().filter(|m| !m.is_zeroing()) {
         let mut next = here.clone();
         next.play_unchecked(*m);
-        let stood = history.occurrences(&next);
-        if stood.len() + 1 >= THREEFOLD {
+        let repetitions = history.occurrences(&next);
+        if repetitions.len() + 1 >= THREEFOLD {
             claims.push(Claim {
                 reason: ClaimReason::Threefold,
-                occurrences: stood,
-                intended: Some(names(here, &[*m])),
+                occurrences: repetitions,
+                intended: Some(san_list(here, &[*m])),
             });
         }
     }
     claims
 }
 
-fn names(position: &Chess, moves: &[Move]) -> String {
-    let names = moves
+fn san_list(position: &Chess, moves: &[Move]) -> String {
+    let san_list = moves
         .iter()
         .map(|m| SanPlus::from_move(position.clone(), *m).to_string());
-    names.collect::<Vec<_>>().join(" ")
+    san_list.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

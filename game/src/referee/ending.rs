@@ -22,7 +22,6 @@ const MIN_PLIES_PLAYED_ON: usize = 3;
 /// Maximum delay of the first of these moves. A later one may be analysis.
 const PLAYED_ON_WITHIN: Duration = Duration::from_secs(10);
 
-/// End of a game by its last ply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ending {
     outcome: KnownOutcome,
@@ -58,8 +57,8 @@ impl Referee {
         }
     }
 
-    /// Ends the game by the Laws if the record shows that it was over before another end: the pieces are set up again,
-    /// or a result is shown. No move can follow, so the last ply need not be settled.
+    /// Called when the pieces are set up again or a result is shown. Ends the game by the Laws if the record shows that
+    /// it was already over. No move can follow, so the last ply need not be settled.
     pub(super) fn end_by_laws_first(&mut self, now: Timestamp) {
         self.search_before_the_end(now, u32::MAX);
         if let Some(last) = self.last_ply() {
@@ -149,7 +148,7 @@ impl Referee {
         let (Some(shown_at), Some(verdict)) = (game.shown_at, game.verdict.clone()) else {
             return;
         };
-        // The line may be other play, with pieces put up after the game.
+        // Pieces put up after the game can look like another line of play.
         let same = |(old, new): (&LineEntry, &LineEntry)| old.ply.after.board() == new.ply.after.board();
         let kept = game.published.iter().zip(&self.line).all(same);
         let since = self.line.get(game.published.len()..).unwrap_or_default();
@@ -169,7 +168,6 @@ impl Referee {
         }
     }
 
-    /// Removes the end of the game.
     pub(super) fn reopen(&mut self) {
         if let Some(game) = &mut self.game {
             game.ended = false;
@@ -221,14 +219,14 @@ fn fivefold(history: &History<'_>, position: &Chess, rules: &Rules) -> bool {
     let Some(rule) = rules.fivefold() else {
         return false;
     };
-    let stood = history.occurrences(position);
+    let occurrences = history.occurrences(position);
     match rule {
-        Fivefold::AnyOrder => stood.len() >= FIVEFOLD,
+        Fivefold::AnyOrder => occurrences.len() >= FIVEFOLD,
         Fivefold::Consecutive => {
             let last = history.plies().last().map_or(0, |last| last.ply.number);
             (0..FIVEFOLD as u32)
                 .map(|nth| last.checked_sub(nth * ALTERNATE))
-                .all(|ply| ply.is_some_and(|ply| stood.contains(&ply)))
+                .all(|ply| ply.is_some_and(|ply| occurrences.contains(&ply)))
         }
     }
 }

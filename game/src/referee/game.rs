@@ -46,7 +46,7 @@ impl Referee {
             return None;
         }
         let counted = self.line.iter().take_while(|entry| self.counts(entry)).count();
-        let standing_still = self.clock.connected && !self.clock.running && self.clock.stopped_at.is_some();
+        let clock_stopped = self.clock.connected && !self.clock.running && self.clock.stopped_at.is_some();
         if self.game.is_none() {
             if counted == 0 {
                 return None;
@@ -66,7 +66,7 @@ impl Referee {
             .published
             .get(common)
             .is_some_and(|entry| entry.settled.is_some() && !remembered);
-        if standing_still && (certain || (common < game.published.len() && common >= counted)) {
+        if clock_stopped && (certain || (common < game.published.len() && common >= counted)) {
             return None;
         }
         let replaced = game
@@ -254,7 +254,6 @@ impl Referee {
         Some(game.published.last()?.ply.number)
     }
 
-    /// Records that the completion of a ply was published.
     pub(super) fn note_completed(&mut self, ply: u32, by: CompletedBy, clock: Option<Clock>) {
         let published = self.game.as_mut().map(|game| &mut game.published);
         if let Some(entry) = published.and_then(|published| published.get_mut(index(ply))) {

@@ -1,4 +1,4 @@
-//! Gaps: times in which the board was not heard.
+//! Gaps: times without reports from the board.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, Color, Rank, Role};
@@ -65,7 +65,7 @@ impl Referee {
         })
     }
 
-    /// Whether the clock was started again while the board was not heard: it was pressed after a ply of the gap.
+    /// Whether the clock was started again during the gap: it was pressed after a ply of the gap.
     pub(super) fn ran_in_gap(&self, stopped: Timestamp) -> bool {
         let pressed =
             |entry: &LineEntry| entry.ply.inferred && entry.is_pressed() && entry.ply.lifted_at >= stopped;

@@ -41,7 +41,6 @@ impl<'g> History<'g> {
         }
     }
 
-    /// The same game up to `ply`.
     pub(super) fn up_to(self, ply: u32) -> Self {
         let plies =
             usize::try_from(ply).map_or(self.plies, |ply| self.plies.get(..ply).unwrap_or(self.plies));

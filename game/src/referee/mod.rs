@@ -62,7 +62,6 @@ pub(crate) struct Referee {
     start_is_given: bool,
     /// Id of the game that the line continues after a gap.
     continues: Option<String>,
-    /// The tracker's line of play.
     line: Vec<LineEntry>,
     /// Number of games that have begun on this board.
     games: u32,
@@ -75,7 +74,7 @@ pub(crate) struct Referee {
     recalled: Option<OpenGame>,
     /// Players of the next game, as announced by command.
     announced: Option<Players>,
-    /// Positions that must still be searched for whether a side can mate.
+    /// Settled positions for which a search must still decide whether a side can mate.
     unsearched: Option<Unsearched>,
     clock: ClockState,
     white_side: Option<Side>,
@@ -113,7 +112,6 @@ struct OpenGame {
 }
 
 impl OpenGame {
-    /// Whether a draw can be claimed after the last ply.
     fn has_claim(&self) -> bool {
         let last = self.published.last().map(|entry| entry.ply.number);
         self.claim_after.is_some() && self.claim_after == last
@@ -133,7 +131,6 @@ impl OpenGame {
     }
 }
 
-/// The end of a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub result: GameResult,
@@ -161,7 +158,6 @@ struct LineEntry {
 }
 
 impl LineEntry {
-    /// Whether the mover completed the ply by pressing the clock.
     fn is_pressed(&self) -> bool {
         self.completed.is_some_and(|(by, ..)| by == CompletedBy::Press)
     }
@@ -327,7 +323,7 @@ impl Referee {
         }
     }
 
-    /// Tells the watchers that the arbiter has set the position or the moves.
+    /// Notifies the watchers that the arbiter has set the position or the moves.
     fn board_is_set(&mut self, now: Timestamp) {
         for (ts, event) in self.watch.set_by_arbiter(now) {
             self.publish(ts, event);

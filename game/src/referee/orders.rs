@@ -33,7 +33,6 @@ pub(crate) struct Checked {
     note: Option<String>,
 }
 
-/// Change that a checked command makes.
 #[derive(Debug)]
 enum Effect {
     Players(WhichGame, Players, Seats),
@@ -49,7 +48,6 @@ enum Effect {
     Note(WhichGame, String),
     Start(State, Option<Players>),
     End(EndReason),
-    /// No effect on the game.
     None,
     WhiteSide(Side),
     Round(Timestamp),
@@ -57,7 +55,6 @@ enum Effect {
     Rule(Ruled),
 }
 
-/// The game that a command is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WhichGame {
     /// The game in progress, or the last one until the pieces are set up again.
@@ -76,18 +73,18 @@ enum Seats {
     Reversed,
     /// The players sat correctly and the names were wrong.
     Right,
-    /// None: pairing files do not know the seats.
-    Unsaid,
+    /// Undetermined: pairing files contain no seats.
+    Undetermined,
 }
 
-/// Maximum time between the announcement of a round and its start, in either direction. A larger distance is a typing
-/// mistake.
+/// Maximum time between the announcement of a round and its start, in either direction. A larger difference is treated
+/// as a typing mistake.
 const MAX_ROUND_DISTANCE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Reasons for a game without a result.
 const UNFINISHED: &[EndReason] = &[EndReason::Arbiter, EndReason::Void, EndReason::Adjourned];
 
 impl Checked {
-    /// Remark for the sender on the effect.
+    /// Remark on the effect, for the sender.
     pub(crate) fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
@@ -203,10 +200,10 @@ impl Referee {
         let is_by_file = by == PAIRINGS;
         let seats = match set.correction {
             Some(true) => Seats::Right,
-            None if is_by_file => Seats::Unsaid,
+            None if is_by_file => Seats::Undetermined,
             _ => Seats::Reversed,
         };
-        // Pairing files do not know that an arbiter has found the players with exchanged colours.
+        // A pairing file does not reflect that an arbiter has found the players with exchanged colours.
         let names_others = |before: &&Players| players.white != before.white && players.black != before.black;
         let keeps_reversed = which == WhichGame::Current && is_by_file && self.watch.are_reversed();
         let keeps_reversed = before.filter(names_others).filter(|_| keeps_reversed).is_some();
@@ -269,10 +266,10 @@ impl Referee {
         }
         let state = position(&set.fen)?;
         let line = game.line();
-        let stood = line
+        let same_position = line
             .iter()
-            .rposition(|stood| stood.board() == state.board() && stood.turn() == state.turn());
-        Ok(match stood {
+            .rposition(|earlier| earlier.board() == state.board() && earlier.turn() == state.turn());
+        Ok(match same_position {
             Some(stay) => {
                 let moves = CorrectedMoves {
                     stay,
@@ -385,11 +382,11 @@ impl Referee {
 
 fn check_round(now: Timestamp, start: &StartRound) -> Result<Effect, Refusal> {
     let begins = start.begins.unwrap_or(now);
-    let off = [
+    let distances = [
         begins.saturating_duration_since(now),
         now.saturating_duration_since(begins),
     ];
-    if off.iter().any(|off| *off > MAX_ROUND_DISTANCE) {
+    if distances.iter().any(|distance| *distance > MAX_ROUND_DISTANCE) {
         let begins = time_text(begins);
         return Err(Refusal::RoundTooFarOff { begins });
     }
@@ -417,7 +414,7 @@ fn control(given: &str) -> Result<TimeControl, Refusal> {
     })
 }
 
-/// Note on data of a player that stay although the name was corrected.
+/// Note that the player's other data are unchanged although the name was corrected.
 fn corrected_note(regulations: &Regulations, color: Color, name: &str) -> String {
     let values = BTreeMap::from([
         ("color".to_owned(), color::as_str(color).into()),

@@ -95,7 +95,7 @@ impl OpenGame {
     }
 
     /// Whether the last completed move of a player was illegal. Such a move cannot win on time.
-    fn broke_the_rules_last(&self, player: Color) -> bool {
+    fn last_move_was_illegal(&self, player: Color) -> bool {
         let mut plies = self.published.iter().rev();
         let last = plies.find(|entry| entry.ply.color == player && entry.completed.is_some());
         last.is_some_and(|entry| entry.ply.played.is_none())
@@ -142,7 +142,7 @@ impl OpenGame {
         let Some(position) = self.last_legal().filter(|_| spares) else {
             return as_entered;
         };
-        let last_illegal = reason == EndReason::Flag && self.broke_the_rules_last(winner);
+        let last_illegal = reason == EndReason::Flag && self.last_move_was_illegal(winner);
         let illegal = Doubt {
             answer: "illegal_last",
             certain: false,
@@ -169,14 +169,15 @@ impl OpenGame {
     }
 }
 
-/// A reason to doubt that the winner can have won.
+/// Doubt about an entered win.
 struct Doubt {
     answer: &'static str,
     certain: bool,
     why: Option<Reason>,
 }
 
-/// Reason to doubt the win: the winner could not have mated, or the search limit did not suffice to find out.
+/// Checks whether the winner could have mated. Returns a doubt if not, or if the search limit does not suffice to find
+/// out.
 fn doubt(position: &Chess, winner: Color, rules: &Rules) -> Option<Doubt> {
     let doubt = |answer, certain, why| Some(Doubt { answer, certain, why });
     if rules.needs_mating_material() {

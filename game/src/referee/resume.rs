@@ -14,7 +14,6 @@ use crate::events::{Clock, ResumableGame};
 use crate::laws::Regulations;
 
 impl OpenGame {
-    /// Creates a game from the journal.
     fn of(resumed: &Resumed) -> Self {
         let entries = resumed.plies.iter().map(|(ply, record)| LineEntry {
             ply: Box::new(ply.clone()),
@@ -90,7 +89,7 @@ impl Referee {
         self.recalled = resumed.as_ref().map(OpenGame::of);
     }
 
-    /// Whether the referee has the game with this id without the journal.
+    /// Whether the game with this id is in memory, so that the journal need not be read.
     pub(crate) fn has_game(&self, id: &str) -> bool {
         let mut games = [&self.game, &self.previous].into_iter().flatten();
         games.any(|game| game.id.id == id)
@@ -121,7 +120,7 @@ impl Referee {
         }
     }
 
-    /// Squares whose pieces were not read before a restart and are assumed to stand there.
+    /// Squares whose pieces the board did not read before the restart. The pieces are assumed to stand there.
     #[must_use]
     pub(crate) fn unseen(&self) -> Bitboard {
         self.watch.unseen()
@@ -131,7 +130,6 @@ impl Referee {
         self.watch.resume(incidents);
     }
 
-    /// Resumes the announcements for the next game and the round.
     pub(crate) fn resume_announced(&mut self, announced: &Announced) {
         self.announced = announced.players().cloned();
         if let Some(begins) = announced.round() {
@@ -211,8 +209,8 @@ mod tests {
         made.collect()
     }
 
-    /// The clock is stopped when the board is heard again. It ran when the last ply was made, or the memory contains a
-    /// press.
+    /// The clock is stopped when the board reconnects. The clock ran when the last ply was made, or the memory contains
+    /// a press.
     #[test]
     fn a_game_with_a_clock_continues_with_plies_from_memory() {
         let goes_on = |running: Option<shakmaty::Color>, pressed: bool| {

@@ -13,7 +13,6 @@ use crate::laws::TimeControl;
 use crate::position::{Orientation, State, Variant};
 use crate::tracker::Start;
 
-/// A game to resume.
 #[derive(Debug, Clone)]
 pub(crate) struct Resumed {
     pub id: String,
@@ -120,16 +119,16 @@ impl Resumed {
     /// plies.
     #[must_use]
     pub(crate) fn line(&self) -> (Start, Vec<Ply>) {
-        let stood = |ply: u32, state: &State| {
+        let expected_state = |ply: u32, state: &State| {
             let set = self.placed.iter().rfind(|(at, _)| *at == ply);
             set.map_or(state, |(_, state)| state).clone()
         };
         let start = Start {
-            state: stood(0, &self.start.state),
+            state: expected_state(0, &self.start.state),
             ..self.start.clone()
         };
         let plies = self.plies.iter().map(|(ply, _)| Ply {
-            after: stood(ply.number, &ply.after),
+            after: expected_state(ply.number, &ply.after),
             ..ply.clone()
         });
         (start, plies.collect())

@@ -56,9 +56,10 @@ pub(super) struct Watch {
     face: Option<Clock>,
     /// Whether White's side of the clock is beyond doubt.
     sure: bool,
+    /// Times of the clock before its last press, and the amount that this press added to the presser's time.
     pressed_times: Option<(ByColor<u64>, u64)>,
     /// Time and player of the last press that completed a ply.
-    explained: Option<(Timestamp, Color)>,
+    completing_press: Option<(Timestamp, Color)>,
     over: bool,
     /// Whether an arbiter ruled that the players of this game have exchanged colours.
     reversed: bool,
@@ -97,12 +98,10 @@ impl Watch {
         self.acts.polled(until);
     }
 
-    /// Last clock reading.
     pub(super) fn face(&self) -> Option<Clock> {
         self.face
     }
 
-    /// Time at which the watchers want to be called again.
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         self.wake
     }
@@ -176,12 +175,11 @@ impl Watch {
         }
     }
 
-    /// Squares whose pieces were not read before a restart.
+    /// Squares whose pieces the board did not read before the restart.
     pub(super) fn unseen(&self) -> Bitboard {
         self.unseen.squares()
     }
 
-    /// Resumes a game from the journal that began at this time.
     pub(super) fn resume_game(&mut self, began: Timestamp, playing: bool) {
         self.late.resume_game(began, playing);
         if playing {
@@ -276,20 +274,20 @@ impl Watch {
             _ => {}
         }
         let over = game.over && !core::mem::replace(&mut self.over, game.over);
-        self.pass_on(game, &news);
+        self.notify_watchers(game, &news);
         match news {
             News::Completed(ply, CompletedBy::Press) => {
                 // The reply is already completed. So the press that completed this ply was missed, and the current
                 // press is another one.
                 let late = game.entry(ply + 1).is_some_and(LineEntry::is_pressed);
                 let color = game.entry(ply).map(|entry| entry.ply.color);
-                self.explained = color.filter(|_| !late).map(|color| (game.now, color));
+                self.completing_press = color.filter(|_| !late).map(|color| (game.now, color));
             }
             News::Clock(ClockChange::Pressed(side)) => {
                 let color = game.white_side.map(|white| Color::from_white(white == side));
-                let unexplained = |color: &Color| self.explained != Some((game.now, *color));
+                let unexplained = |color: &Color| self.completing_press != Some((game.now, *color));
                 if let Some(color) = color.filter(|_| self.sure).filter(unexplained) {
-                    self.pass_on(game, &News::Pressed(color));
+                    self.notify_watchers(game, &News::Pressed(color));
                 }
             }
             News::Clock(ClockChange::Disconnected) => self.face = None,
@@ -348,7 +346,7 @@ impl Watch {
             _ => {}
         }
         if over {
-            self.pass_on(game, &News::Over);
+            self.notify_watchers(game, &News::Over);
             self.book.close_all_but(game.now, &OUTLAST_A_GAME);
         }
         self.acts.trust_again(game.tip());
@@ -379,7 +377,7 @@ impl Watch {
         }
     }
 
-    fn pass_on(&mut self, game: &GameStatus<'_>, news: &News) {
+    fn notify_watchers(&mut self, game: &GameStatus<'_>, news: &News) {
         let mut context = Context {
             game,
             acts: &self.acts,

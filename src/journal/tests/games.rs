@@ -197,10 +197,10 @@ fn games_from_a_time_are_the_current_and_all_later_games() {
 /// Events between a board's disconnection and `board.recovered` do not end the gap.
 #[test]
 fn a_gap_is_open_until_its_recovery_is_published() {
-    let gone = || EventKind::BoardDisconnected {
+    let disconnected = || EventKind::BoardDisconnected {
         reason: "unplugged".to_owned(),
     };
-    let back = || EventKind::BoardConnected {
+    let connected = || EventKind::BoardConnected {
         port: "/dev/ttyACM0".to_owned(),
         serial: None,
         version: None,
@@ -227,20 +227,42 @@ fn a_gap_is_open_until_its_recovery_is_published() {
         at.map(Timestamp::as_micros)
     };
     assert_eq!(followed(&[]), None);
-    assert_eq!(followed(&[back()]), Some(1));
+    assert_eq!(followed(&[connected()]), Some(1));
     let started = || started("start", Variant::Standard);
-    assert_eq!(followed(&[back(), started(), noted()]), Some(3));
+    assert_eq!(followed(&[connected(), started(), noted()]), Some(3));
     assert_eq!(
-        followed(&[back(), gone(), noted(), back(), started(), noted()]),
+        followed(&[
+            connected(),
+            disconnected(),
+            noted(),
+            connected(),
+            started(),
+            noted()
+        ]),
         Some(2)
     );
     // The daemon was not running, so no `board.disconnected` was published.
     assert_eq!(
-        followed(&[back(), started(), noted(), back(), noted(), gone()]),
+        followed(&[
+            connected(),
+            started(),
+            noted(),
+            connected(),
+            noted(),
+            disconnected()
+        ]),
         Some(3)
     );
     assert_eq!(
-        followed(&[back(), started(), gone(), back(), noted(), recovered(), noted()]),
+        followed(&[
+            connected(),
+            started(),
+            disconnected(),
+            connected(),
+            noted(),
+            recovered(),
+            noted()
+        ]),
         Some(7)
     );
 }

@@ -71,7 +71,7 @@ struct Other {
 }
 
 /// Adds a published ply, or marks plies as withdrawn.
-pub(super) fn take(readings: &mut Vec<PublishedPly>, explained: &ExplainedEvent) {
+pub(super) fn add_event(readings: &mut Vec<PublishedPly>, explained: &ExplainedEvent) {
     let (from, published) = match &explained.event.kind {
         EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => {
             (played.ply, explained.ply.as_deref())
@@ -218,7 +218,7 @@ mod tests {
             ply: None,
             odds: None,
         };
-        take(&mut readings, &explained);
+        add_event(&mut readings, &explained);
         let withdrawn: Vec<bool> = readings.iter().map(|reading| reading.withdrawn).collect();
         assert_eq!(withdrawn, [false, true, true]);
     }

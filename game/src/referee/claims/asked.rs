@@ -14,7 +14,7 @@ use crate::referee::{LineEntry, Referee};
 
 /// Number of the opponent's last moves that are checked for attempts to win.
 const WINDOW: usize = 50;
-/// Number of a player's last moves that their average time is taken from.
+/// Number of a player's last moves over which the average time per move is taken.
 const PACE_MOVES: usize = 10;
 
 impl Referee {
@@ -41,22 +41,22 @@ impl Referee {
 
     fn draw_claim(&self, history: &History<'_>, claim: &PlayersClaim, claimant: Color) -> DrawClaim {
         let fifty_moves = claim.kind == ClaimKind::FiftyMoves;
-        let here = history.last().position();
+        let current = history.last().position();
         let played = claim
             .intended
             .as_deref()
-            .zip(here)
-            .map(|(text, here)| legal(here, text));
+            .zip(current)
+            .map(|(text, current)| legal(current, text));
         let intended = match (played, &claim.intended) {
             (Some(Some(m)), _) => Some(history.last().san(m)),
             (_, given) => given.clone(),
         };
-        let after = match (here, played) {
-            (Some(here), Some(Some(m))) => here.clone().play(m).ok(),
-            (here, None) => here.cloned(),
+        let after = match (current, played) {
+            (Some(current), Some(Some(m))) => current.clone().play(m).ok(),
+            (current, None) => current.cloned(),
             (None, Some(Some(_))) | (_, Some(None)) => None,
         };
-        let stood = after
+        let occurrences = after
             .as_ref()
             .map_or_else(Vec::new, |after| history.occurrences(after));
         let ahead = u32::from(claim.intended.is_some());
@@ -69,11 +69,11 @@ impl Referee {
             let list = history.name(last).unwrap_or_default();
             (quiet, quiet + ahead >= FIFTY_MOVES && !zeroing, list)
         } else {
-            let count = u32::try_from(stood.len()).unwrap_or(u32::MAX);
-            let names: Vec<String> = stood.iter().filter_map(|ply| history.name(*ply)).collect();
+            let count = u32::try_from(occurrences.len()).unwrap_or(u32::MAX);
+            let names: Vec<String> = occurrences.iter().filter_map(|ply| history.name(*ply)).collect();
             (
                 count,
-                stood.len() + usize::from(ahead > 0) >= THREEFOLD,
+                occurrences.len() + usize::from(ahead > 0) >= THREEFOLD,
                 names.join(", "),
             )
         };
@@ -88,7 +88,7 @@ impl Referee {
             intended,
             fault,
             count,
-            from_start: !fifty_moves && stood.contains(&0),
+            from_start: !fifty_moves && occurrences.contains(&0),
             list,
             times: self.watch.face().map(|face| face.times_ms()),
         }
@@ -142,7 +142,7 @@ impl Referee {
             checks: number(&checks),
             last_capture: last(takes),
             last_pawn: last(moves_pawn),
-            stood: history.stood(history.last().position()),
+            stood: history.occurrence_count(history.last().position()),
             most: history.most_frequent(),
             pace_ms: ByColor::new_with(pace),
             moves: history.movetext(recent),
@@ -194,9 +194,9 @@ impl History<'_> {
         first.saturating_add(half / 2)
     }
 
-    fn stood(&self, position: Option<&Chess>) -> u32 {
-        let stood = position.map_or(0, |position| self.occurrences(position).len());
-        u32::try_from(stood).unwrap_or(u32::MAX)
+    fn occurrence_count(&self, position: Option<&Chess>) -> u32 {
+        let count = position.map_or(0, |position| self.occurrences(position).len());
+        u32::try_from(count).unwrap_or(u32::MAX)
     }
 
     /// Number of occurrences of the most frequent position since the last capture or pawn move.

@@ -116,7 +116,7 @@ fn a_king_that_must_move_has_no_future_right_in_1997() {
 
 /// A claim is published once the ply is settled, and not for a ply that was corrected before.
 #[test]
-fn a_corrected_move_gives_no_claim() {
+fn a_corrected_move_does_not_allow_a_claim() {
     let mut table = Table::new(Edition::Fide2023);
     table.plays(KNIGHTS).plays("Nf3 Nf6 Ng1");
     claims(&mut table);

@@ -123,7 +123,7 @@ fn fast_play_with_mating_material_goes_on() {
 
 /// Art. 5.2.2: a move that is not in accord with Article 3 does not end the game. The next legal one does.
 #[test]
-fn an_illegal_move_ends_nothing() {
+fn an_illegal_move_does_not_end_the_game() {
     let mut table = blitz("8/2k5/6p1/1p1p4/1P1P2P1/8/2K5/8 w - - 0 1");
     // White moves a pawn of Black, which locks all pawns.
     table.makes_after("g6g5", AT_ONCE).settles().passes(5);

@@ -96,7 +96,7 @@ fn mate_out_of_an_illegal_position_stands() {
 
 /// Art. 5.1.1: an illegal move that mates does not end the game.
 #[test]
-fn an_illegal_mate_ends_nothing() {
+fn an_illegal_move_that_mates_does_not_end_the_game() {
     let mut table = Table::of(
         "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1",
         rules(Edition::Fide2023, Mode::Standard, true),
@@ -125,7 +125,7 @@ fn stalemate_is_a_draw() {
 
 /// Art. 5.2.2; laws part 4: material that cannot mate at all.
 #[test]
-fn material_that_mates_no_king_is_a_dead_position() {
+fn insufficient_material_is_a_dead_position() {
     for (fen, last) in [
         ("8/8/4k3/8/8/3K4/4p3/8 w - - 0 1", "Kxe2"),
         ("8/8/4k3/8/8/3K1N2/4p3/8 w - - 0 1", "Kxe2"),
@@ -151,7 +151,7 @@ fn material_that_mates_no_king_is_a_dead_position() {
 
 /// Laws part 5, vector (i); Art. 9.6.1, 9.6a: the fifth occurrence is after 8...Ng8.
 #[test]
-fn the_fifth_time_ends_the_game_where_the_edition_says_so() {
+fn a_fifth_occurrence_ends_the_game_if_the_edition_says_so() {
     for (edition, ended) in [
         (Edition::Fide1997, false),
         (Edition::Fide2009, false),

@@ -312,17 +312,17 @@ impl Referee {
 
     /// Begins another game on the board. A game in progress becomes void (Art. 7.2.1).
     pub(super) fn start_new_game(&mut self, now: Timestamp, by: &str, named: Option<Players>) {
-        let mut again = None;
+        let mut same_players = None;
         if self.game().is_some() {
             self.end_by_arbiter(now, by, Verdict::arbiter(GameResult::Unknown, EndReason::Void));
-            again = self.game.as_ref().and_then(|game| game.players.clone());
+            same_players = self.game.as_ref().and_then(|game| game.players.clone());
             // The new game is played with the right colours (Art. 7.3).
             if self.watch.are_reversed() {
-                again = again.map(|players| players.exchanged());
+                same_players = same_players.map(|players| players.exchanged());
             }
         }
         self.keep_previous();
-        let before = again.or_else(|| self.announced.take());
+        let before = same_players.or_else(|| self.announced.take());
         self.announced = match named {
             Some(named) => Some(named.over(before.as_ref())),
             None => before,

@@ -51,7 +51,7 @@ const ONLY_IN_PLAY: &[EndReason] = &[
     EndReason::Quickplay,
     EndReason::Default,
 ];
-/// Reasons that rest on the players' word or on a sign of theirs. A draw for one of these was agreed.
+/// Reasons based on a statement or a sign of the players. A draw for one of these reasons was agreed.
 const AGREED: &[EndReason] = &[EndReason::Agreement, EndReason::Kings, EndReason::ResultPiece];
 /// Suffixes of a result for a game that was not played.
 const FORFEIT: [&str; 3] = ["forfeit", "kampflos", "ff"];
@@ -192,11 +192,10 @@ fn penalty_note(result: GameResult, reason: EndReason, regulations: &Regulations
     }
 }
 
-/// Refuses a reason that does not fit the result.
 fn check_reason(reason: EndReason, result: GameResult, forfeit: bool) -> Result<(), Refusal> {
     let unfinished = UNFINISHED.contains(&reason) && reason != EndReason::Arbiter;
     let by_arbiter = matches!(reason, EndReason::Conduct | EndReason::Arbiter);
-    let together = match result {
+    let fits = match result {
         _ if forfeit => reason == EndReason::Default,
         GameResult::Draw => !unfinished && reason != EndReason::Default,
         GameResult::BothLose => by_arbiter || reason == EndReason::Default,
@@ -204,7 +203,7 @@ fn check_reason(reason: EndReason, result: GameResult, forfeit: bool) -> Result<
         GameResult::WhiteWins | GameResult::BlackWins => !unfinished && !DRAWN.contains(&reason),
         GameResult::Unknown => !DRAWN.contains(&reason) && reason != EndReason::Conduct,
     };
-    if together {
+    if fits {
         Ok(())
     } else {
         Err(Refusal::ReasonContradictsResult { reason, result })

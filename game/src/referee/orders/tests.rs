@@ -144,7 +144,7 @@ fn a_result_shown_on_the_board_is_confirmed_or_withdrawn() {
     table.plays("e4 e5").shows(WHITE_WINS);
     table.command(r#""do":"set_result","result":"1-0""#);
     assert_eq!(table.published(), ["1-0 kings by board?", "arbiter: 1-0 kings"]);
-    // The players had only looked at the kings. The game continues, and the plies played since then belong to it.
+    // The players had not meant to show a result. The game continues, and the plies played since then belong to it.
     table.plays("d4");
     assert_eq!(table.command(r#""do":"set_result","result":"*""#), "");
     table.plays("d5");

@@ -33,16 +33,14 @@ pub(super) struct Arithmetic {
     ran_ms: u64,
     /// Time of the last reading, and the side that ran.
     since: Option<(Timestamp, Color)>,
-    /// Times of the clock at its start.
-    begun_with: Option<ByColor<u64>>,
+    start_times: Option<ByColor<u64>>,
     /// Corrections by the arbiter: total jump of the times while the clock was stopped.
     adjusted_ms: i64,
     /// Number of times that the clock was stopped and started again.
     stops: u64,
     last: Option<ByColor<u64>>,
     /// Number of times that each running clock has received the time of another period.
-    given: ByColor<u32>,
-    /// Number of presses on either side.
+    periods_added: ByColor<u32>,
     presses: u32,
     /// Whether the clock or the board was disconnected, so that the account is incomplete.
     lost: bool,
@@ -83,7 +81,7 @@ impl Arithmetic {
             for color in Color::ALL {
                 let before = self.last.map_or(u64::MAX, |last| last[color]);
                 if times[color] >= before.saturating_add(MIN_PERIOD_MS) {
-                    self.given[color] = self.given[color].saturating_add(1);
+                    self.periods_added[color] = self.periods_added[color].saturating_add(1);
                 }
             }
         } else if let Some(last) = self.last {
@@ -97,9 +95,9 @@ impl Arithmetic {
         }
         if let Some(running) = running {
             self.since = Some((now, running));
-            self.begun_with.get_or_insert(times);
+            self.start_times.get_or_insert(times);
         }
-        if self.begun_with.is_some() {
+        if self.start_times.is_some() {
             self.last = Some(times);
         }
     }
@@ -110,7 +108,7 @@ impl Arithmetic {
             return;
         };
         let due = self.checked.is_none_or(|at| now >= at + MIN_BETWEEN_CHECKS);
-        let (Some(begun), Some(shown)) = (self.begun_with, self.last) else {
+        let (Some(begun), Some(shown)) = (self.start_times, self.last) else {
             return;
         };
         if !due || self.lost || !context.game.in_play() {
@@ -168,7 +166,7 @@ impl Arithmetic {
                 black: presses(Color::Black),
             },
             idle_presses: idle,
-            periods: self.given.map(given),
+            periods: self.periods_added.map(given),
             before_first_move,
             adjusted_ms: self.adjusted_ms,
             saved_ms: saved(context, control, idle),
@@ -218,7 +216,7 @@ fn delay_ms(control: &TimeControl, number: u32) -> u64 {
 }
 
 /// Whether a clock that was set to the first period of the control already included the first increment or delay;
-/// `None` if it was set to other times, so that nothing can be expected of it.
+/// `None` if it was set to other times, so that the expected times are unknown.
 fn set_with(control: &TimeControl, begun: ByColor<u64>) -> Option<bool> {
     let base = control.credited_ms(1);
     let first = u64::from(control.bonus(1).seconds()) * 1000;

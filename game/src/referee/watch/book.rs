@@ -12,7 +12,6 @@ use crate::events::incidents::{Decided, Incidents, offence, set_counts};
 use crate::events::{Clock, ClosedBy, Decision, EventKind, Incident, IncidentEnd, Proof, SquareChange};
 use crate::laws::{IncidentKind, Regulations, ResumableCase, Situation, text};
 
-/// A situation to report.
 #[derive(Debug, Clone)]
 pub(super) struct Report {
     pub(super) situation: Situation,
@@ -83,7 +82,6 @@ pub(super) struct Closing {
     pub(super) decided: Option<Decision>,
 }
 
-/// Incidents and their numbering.
 #[derive(Debug, Default)]
 pub(super) struct Book {
     last: Number,
@@ -96,7 +94,6 @@ pub(super) struct Book {
 }
 
 impl Book {
-    /// Resumes the incidents of the journal and their numbering.
     pub(super) fn resume(&mut self, incidents: &Incidents) {
         let by_number = |incident: &Incident| (incident.incident, incident.clone());
         self.last = incidents.last();

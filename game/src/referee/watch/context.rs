@@ -1,4 +1,4 @@
-//! The context of every watcher.
+//! Input and output of the watchers.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor, Color};
@@ -12,7 +12,7 @@ use crate::position::State;
 use crate::referee::LineEntry;
 use crate::referee::result::{MAX_NODES_IN_PLAY, may_win};
 
-/// The context of every watcher: the facts, and the book of incidents.
+/// Facts that a watcher may use, and the book in which it enters incidents.
 pub(super) struct Context<'a> {
     pub(super) game: &'a GameStatus<'a>,
     pub(super) acts: &'a Acts,
@@ -20,11 +20,11 @@ pub(super) struct Context<'a> {
     pub(super) offences: &'a mut Offences,
     /// Squares that other watchers account for: displaced pieces and faulty sensors.
     pub(super) set_aside: Bitboard,
-    /// Whether the record has lost the game. Differences are then errors of the record.
+    /// Whether the record no longer matches the game. Differences on the board are then errors of the record.
     pub(super) lost: bool,
-    /// Whether the record may have lost the game, or rests on reconstruction. The answer comes later.
+    /// Whether the record may no longer match the game, or rests on reconstruction. Later observations decide.
     pub(super) may_be_lost: bool,
-    /// Whether the record had lost the game and has not been proved right since.
+    /// Whether the record stopped matching the game and has not been confirmed since.
     pub(super) unproved: bool,
     /// Times of the clock before its last press, and the amount that this press added to the presser's time.
     pub(super) pressed_times: Option<(ByColor<u64>, u64)>,

@@ -1,4 +1,4 @@
-//! Pieces on squares that no move has put them on.
+//! Pieces on squares to which no move has brought them.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Bitboard;
@@ -96,7 +96,7 @@ impl Displaced {
         }
     }
 
-    /// Handles a move made while pieces were displaced. They were not put right before it.
+    /// Handles a move made before displaced pieces were put right.
     fn played(&mut self, context: &mut Context<'_>, ply: u32) {
         let Some(entry) = context.game.entry(ply) else {
             return;
@@ -160,7 +160,7 @@ impl Displaced {
     }
 
     fn open(&mut self, context: &mut Context<'_>, squares: Bitboard, ply: u32, found_later: bool) {
-        // If no time is known, the board has not changed and the line of play has.
+        // Without a time, the line of play has changed rather than the board.
         let since = context
             .standing()
             .and_then(|standing| standing.stood_since(squares));

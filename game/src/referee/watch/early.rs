@@ -48,7 +48,7 @@ impl EarlyPresses {
             Some(last) => last.is_pressed(),
             None => color.is_white(),
         };
-        // A second press before the move is found is a wrong clock reading, or the clock was pressed back.
+        // A second press before the move is found means a wrong clock reading, or a clock that was pressed back.
         let first = self.pressed.take().is_none();
         if first && on_move && clock_ran && context.sees_play() {
             let (ply, at) = (game.due(), context.now());

@@ -6,7 +6,6 @@ use crate::acts::{Irregular, Kind};
 use crate::laws::Fault;
 use crate::position::{State, passes};
 
-/// The fault of an irregular act in a position.
 pub(super) fn fault(before: &State, act: &Irregular) -> Fault {
     match act.kind {
         _ if act.out_of_turn => Fault::WrongSide,

@@ -46,13 +46,13 @@ impl Faults {
             _ => {}
         }
         if !matches!(news, News::Away) {
-            self.back(context, matches!(news, News::Back | News::Started));
+            self.close_disconnection(context, matches!(news, News::Back | News::Started));
         }
         self.recover(context);
     }
 
     /// Closes the incident of a disconnection once the board is back and its changes are explained.
-    fn back(&mut self, context: &mut Context<'_>, explained: bool) {
+    fn close_disconnection(&mut self, context: &mut Context<'_>, explained: bool) {
         if let Some(number) = self.away.take_if(|_| explained || !context.acts.is_blind()) {
             context
                 .book

@@ -29,7 +29,7 @@ struct Jolt {
     /// Times of the clock at the jolt, in milliseconds.
     times: Option<ByColor<u64>>,
     /// Whether play continued before all pieces were put back.
-    left: bool,
+    play_continued: bool,
     report: Option<Reported>,
 }
 
@@ -45,7 +45,11 @@ impl Jolts {
     /// Squares of the jolt, which other watchers must ignore.
     pub(super) fn squares(&self, context: &Context<'_>) -> Bitboard {
         self.jolt.as_ref().map_or(Bitboard::EMPTY, |jolt| {
-            if jolt.left { reported(jolt) } else { wrong(context) }
+            if jolt.play_continued {
+                reported(jolt)
+            } else {
+                wrong(context)
+            }
         })
     }
 
@@ -65,7 +69,7 @@ impl Jolts {
                     since: context.now(),
                     ply: context.game.due(),
                     times: context.game.face.map(|face| face.times_ms()),
-                    left: false,
+                    play_continued: false,
                     // Pieces left over from an earlier jolt belong to the same incident.
                     report: self.jolt.take().and_then(|jolt| jolt.report),
                 });
@@ -86,7 +90,7 @@ impl Jolts {
             self.close(context, ClosedBy::Board, IncidentEnd::Restored);
             return;
         }
-        jolt.left = true;
+        jolt.play_continued = true;
         jolt.publish(context, wrong);
     }
 
@@ -101,7 +105,7 @@ impl Jolts {
             return;
         }
         let wrong = wrong(context);
-        if jolt.left {
+        if jolt.play_continued {
             let still = wrong & reported(jolt);
             if still.is_empty() {
                 self.close(context, ClosedBy::Board, IncidentEnd::Restored);
@@ -138,7 +142,7 @@ impl Jolt {
         let situation = Situation::Jolted {
             wrong: wrong.into_iter().collect(),
             times: self.times,
-            left: self.left,
+            left: self.play_continued,
         };
         let report = context.report(situation, self.since).at_ply(self.ply).on(wrong);
         let number = match &self.report {

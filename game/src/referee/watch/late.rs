@@ -21,7 +21,7 @@ const START_GRACE: Duration = Duration::from_secs(120);
 const MAX_EARLY: Duration = Duration::from_secs(10 * 60);
 /// Maximum thinking time of a present player for the first move.
 const MAX_FIRST_MOVE_THOUGHT: Duration = Duration::from_secs(5 * 60);
-/// Time after the default time from which a board without a game is assumed to have none in this round.
+/// Time after the default time at which a board without a game is assumed to have none in this round.
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(60 * 60);
 /// Number of differing squares above which the placement is another start position, or the pieces are being put away.
 const MAX_DIFFERING_SQUARES: usize = 8;
@@ -31,13 +31,12 @@ const MAX_DIFFERING_SQUARES: usize = 8;
 pub(super) struct LateStarts {
     open: Option<OpenLateStart>,
     /// The round in which a stopped clock was reported. One report is enough.
-    stood: Option<Timestamp>,
+    stopped_reported: Option<Timestamp>,
     /// The round in which a player's missing first move was reported.
     missed: ByColor<Option<Timestamp>>,
     began: Option<Timestamp>,
     playing: bool,
-    /// Time since which the board has been observed.
-    seen: Option<Timestamp>,
+    observed_since: Option<Timestamp>,
     set_up: Option<Timestamp>,
     started: Option<Timestamp>,
     wake: Option<Timestamp>,
@@ -55,7 +54,6 @@ struct OpenLateStart {
 }
 
 impl LateStarts {
-    /// Resumes a game from the journal that began at this time.
     pub(super) fn resume_game(&mut self, began: Timestamp, playing: bool) {
         self.began = Some(began);
         self.playing = playing;
@@ -64,7 +62,7 @@ impl LateStarts {
     pub(super) fn resume(&mut self, known: ResumedIncident) {
         self.resume_past(&known);
         // The incident was opened, so the board had been observed by then.
-        self.seen = Some(known.from);
+        self.observed_since = Some(known.from);
         self.open = Some(OpenLateStart {
             number: known.number,
             round: known.from,
@@ -78,7 +76,7 @@ impl LateStarts {
     pub(super) fn resume_past(&mut self, known: &ResumedIncident) {
         match known.color {
             Some(color) => self.missed[color] = Some(known.from),
-            None => self.stood = Some(known.from),
+            None => self.stopped_reported = Some(known.from),
         }
     }
 
@@ -114,7 +112,7 @@ impl LateStarts {
             _ => {}
         }
         if context.acts.is_whole() {
-            self.seen.get_or_insert(now);
+            self.observed_since.get_or_insert(now);
         }
         let playing = context.game.begun;
         if playing && !core::mem::replace(&mut self.playing, playing) {
@@ -154,11 +152,11 @@ impl LateStarts {
     fn waits_for_game(&self, context: &Context<'_>, round: Timestamp) -> bool {
         let game = context.game;
         let begun = self.began.is_some_and(|began| belongs_to_round(began, round));
-        let stands = game
+        let is_set_up = game
             .start
             .is_some_and(|start| context.acts.shows(start.state.board()));
         let waits = !game.begun && !game.over && !begun && game.line.is_empty();
-        waits && stands && context.acts.is_whole() && is_beginning(context)
+        waits && is_set_up && context.acts.is_whole() && is_beginning(context)
     }
 
     /// Checks whether the clock of a board that waits for its game runs.
@@ -167,7 +165,7 @@ impl LateStarts {
         if !clock.connected || clock.running {
             return;
         }
-        let ready = self.set_up.or(self.seen).unwrap_or(now);
+        let ready = self.set_up.or(self.observed_since).unwrap_or(now);
         let due = round.max(ready) + START_GRACE;
         if now < due {
             self.wake_at(due);
@@ -185,10 +183,10 @@ impl LateStarts {
                 let number = open.number;
                 context.update(number, late_report(context, round, defaulted).at_ply(0));
             }
-            None if self.stood == Some(round) => {}
+            None if self.stopped_reported == Some(round) => {}
             None => {
                 let number = context.open(late_report(context, round, defaulted).at_ply(0));
-                self.stood = Some(round);
+                self.stopped_reported = Some(round);
                 self.opened(context, number, round, None, defaulted);
             }
         }
@@ -196,8 +194,8 @@ impl LateStarts {
 
     /// Whether the board had been observed when the default time passed. Earlier events are unknown.
     fn watched(&self, passes: Timestamp, round: Timestamp) -> bool {
-        self.seen
-            .is_some_and(|seen| seen <= passes.max(round + START_GRACE))
+        self.observed_since
+            .is_some_and(|observed_since| observed_since <= passes.max(round + START_GRACE))
     }
 
     /// Checks whether the clock runs and the next first move is missing.

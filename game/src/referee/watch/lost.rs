@@ -1,5 +1,5 @@
-//! Records that have lost the game: the board fits to play that the line lacks. The error is in the record, so no
-//! player is accused meanwhile.
+//! Records that no longer match the game: the board shows play that the line lacks. The error is in the record, so the
+//! watchers report no offence meanwhile.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Bitboard;
@@ -12,13 +12,13 @@ use crate::laws::Situation;
 use crate::model::PLIES_OF_PROOF;
 use crate::referee::LineEntry;
 
-/// Watches whether the record has lost the game.
+/// Watches whether the record still matches the game.
 #[derive(Debug, Default)]
 pub(super) struct Lost {
     open: Option<Number>,
     /// Squares of the open incident.
     missing: Bitboard,
-    /// Number of plies from which the record is proved right again after it had lost the game.
+    /// Number of plies from which the record is confirmed again after it had stopped matching the game.
     proved_at: usize,
     pressed_at: Option<Timestamp>,
     /// Squares that suggest missing play, and the time since when.
@@ -36,12 +36,11 @@ impl Lost {
         self.open.map_or(Bitboard::EMPTY, |_| self.missing)
     }
 
-    /// Whether some squares suggest missing play.
     pub(super) fn is_suspected(&self) -> bool {
         self.suspected.is_some()
     }
 
-    /// Whether the record had lost the game or was reconstructed, and has not been proved right since.
+    /// Whether the record stopped matching the game or was reconstructed, and has not been confirmed since.
     pub(super) fn is_unproved(&self, line: &[LineEntry]) -> bool {
         let reconstructed = |entry: &LineEntry| entry.ply.evidence.grounds == Some(Grounds::OnlyLine);
         let mut last = line.iter().rev().take(PLIES_OF_PROOF);

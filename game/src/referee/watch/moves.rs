@@ -12,7 +12,7 @@ use crate::events::{ClosedBy, CompletedBy, CorrectionReason, IncidentEnd};
 use crate::laws::{Edition, Fault, Situation, Stage};
 use crate::position::State;
 
-/// Watches irregular moves from their making until they are dealt with.
+/// Watches irregular moves from their making until they are resolved.
 #[derive(Debug, Default)]
 pub(super) struct IrregularMoves {
     pending: Vec<Pending>,
@@ -31,8 +31,7 @@ pub(super) struct IrregularMoves {
 struct Pending {
     act: Irregular,
     ply: u32,
-    /// Whether the act is a ply of the line. Otherwise it stands on the board in place of a ply, and is the only such
-    /// act.
+    /// Whether the act is a ply of the line. At most one act is not: it is on the board in place of the next ply.
     recorded: bool,
     /// Time at which its pieces left their squares.
     left_at: Option<Timestamp>,
@@ -112,7 +111,7 @@ impl IrregularMoves {
         self.open.iter().any(|open| open.ply.abs_diff(ply) <= 1) || !self.pending.is_empty()
     }
 
-    /// Whether pieces are being lifted to put a move right, or were lifted so just now.
+    /// Whether pieces are being lifted to put a move right, or were lifted for that at `now`.
     pub(super) fn is_put_right(&self, now: Timestamp) -> bool {
         !self.open.is_empty() || self.put_right_at == Some(now)
     }
@@ -338,8 +337,8 @@ impl IrregularMoves {
         let legal = entry.ply.played.is_some();
         let now = context.now();
         let color = entry.ply.color;
-        // An act in place of a ply is now that ply, or the ply explains it.
-        let stood = self.pending.extract_if(.., |pending| !pending.recorded).next();
+        // The ply is the act on the board, or it explains that act.
+        let unrecorded = self.pending.extract_if(.., |pending| !pending.recorded).next();
         self.pending.retain(|pending| pending.ply < ply);
         for pending in self.pending.iter_mut().filter(|pending| pending.ply + 1 == ply) {
             pending.answered_at.get_or_insert(now);
@@ -360,11 +359,12 @@ impl IrregularMoves {
                     .close(now, number, ClosedBy::Board, IncidentEnd::Replaced);
             }
         } else if !self.open.iter().any(|open| open.ply == ply) {
-            let stood = stood.filter(|stood| stood.act.color == color && stood.ply == ply);
-            let recorded = |stood| Pending {
+            let unrecorded =
+                unrecorded.filter(|unrecorded| unrecorded.act.color == color && unrecorded.ply == ply);
+            let recorded = |unrecorded| Pending {
                 recorded: true,
                 left_at: None,
-                ..stood
+                ..unrecorded
             };
             let between = || {
                 let act = context
@@ -372,7 +372,7 @@ impl IrregularMoves {
                     .between(context.game.before(ply)?, entry.ply.after.board())?;
                 Some(Pending::new(act, ply, true))
             };
-            self.pending.extend(stood.map(recorded).or_else(between));
+            self.pending.extend(unrecorded.map(recorded).or_else(between));
         }
         self.answer(context, ply.saturating_sub(1));
     }
@@ -383,24 +383,24 @@ impl IrregularMoves {
         if let Some(number) = self.open.iter().find(answered).map(|open| open.number) {
             self.advance(context, number, Stage::Answered);
             if context.game.regulations.rules.stands_once_answered() {
-                self.stands(context, number);
+                self.close_standing_move(context, number);
             }
         }
     }
 
-    /// Handles the withdrawal of plies from `ply` on. An irregular ply that was pressed, or that stood for long and was
-    /// then put right, had been made.
+    /// Handles the withdrawal of plies from `ply` on. An irregular ply counts as made if it was pressed, or if it was
+    /// on the board for long before it was put right.
     fn retracted(&mut self, context: &mut Context<'_>, ply: u32, reason: CorrectionReason) {
         use CorrectionReason::{IllegalRestored, Takeback};
         if reason == Takeback {
             self.decided.retain(|open| open.ply < ply);
         }
-        let gone: Vec<_> = self
+        let withdrawn: Vec<_> = self
             .pending
             .extract_if(.., |pending| pending.ply >= ply)
             .collect();
         let restored = matches!(reason, IllegalRestored | Takeback);
-        for pending in gone.iter().filter(|pending| pending.recorded && restored) {
+        for pending in withdrawn.iter().filter(|pending| pending.recorded && restored) {
             if pending.pressed_at.is_some() {
                 self.open(context, pending.act, pending.ply, Stage::Completed);
             } else if context.acts.was_made(&pending.act, context.now()) {
@@ -420,7 +420,7 @@ impl IrregularMoves {
 
     /// Closes the incident of a move that can no longer be put right (2023: A.5.2). Whether such a move counts as an
     /// offence is an open point of the Laws.
-    fn stands(&mut self, context: &mut Context<'_>, number: Number) {
+    fn close_standing_move(&mut self, context: &mut Context<'_>, number: Number) {
         let discounted = !context.game.regulations.rules.standing_counts() && context.book.counts(number);
         let open = self.open.iter().find(|open| open.number == number);
         if let Some(open) = open.filter(|_| discounted) {

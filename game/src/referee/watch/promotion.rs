@@ -47,8 +47,8 @@ impl Promotions {
             News::Played(ply, _) => self.played(context, *ply),
             _ => {}
         }
-        let back = |open: &mut OpenExchange| context.acts.piece_at(open.square) == Some(open.first);
-        if let Some(open) = self.open.take_if(back) {
+        let is_back = |open: &mut OpenExchange| context.acts.piece_at(open.square) == Some(open.first);
+        if let Some(open) = self.open.take_if(is_back) {
             context.book.close(
                 context.game.now,
                 open.number,

@@ -11,7 +11,7 @@ use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{DrawnStart, IncidentKind, ResumableCase, Situation};
 use crate::position::{Variant, difference};
 
-/// Number of differing squares above which the placement is another position than the wrong one.
+/// Number of differing squares above which the placement is no longer the wrong start position.
 const MAX_DIFFERING_SQUARES: usize = 8;
 
 /// Watches the board before the first move, and the progress of play from a wrong start.
@@ -40,7 +40,6 @@ struct StartFault {
     presses: (u32, u32),
 }
 
-/// Progress of play from a wrong start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Progress {
     /// At least one player has not completed a move.
@@ -236,11 +235,11 @@ impl StartWatch {
                 .book
                 .close(now, wrong.found.number, ClosedBy::Board, IncidentEnd::Passed);
         }
-        let stands = context
+        let is_set_up = context
             .game
             .start
             .is_some_and(|start| context.game.line.is_empty() && context.acts.shows(start.state.board()));
-        if stands {
+        if is_set_up {
             return;
         }
         let Some(since) = context

@@ -34,7 +34,6 @@ pub(in crate::referee) struct GameStatus<'a> {
     pub(in crate::referee) clock: &'a ClockState,
     pub(in crate::referee) white_side: Option<Side>,
     pub(in crate::referee) regulations: &'a Regulations,
-    /// Last clock reading.
     pub(in crate::referee) face: Option<Clock>,
 }
 
@@ -80,7 +79,6 @@ impl GameStatus<'_> {
         }
     }
 
-    /// Number of moves that each player has completed.
     pub(super) fn completed(&self) -> ByColor<u32> {
         self.completed_as(|entry| entry.completed.is_some())
     }

@@ -125,7 +125,7 @@ fn swapped_table(mode: Mode, supervised: bool) -> Table {
 }
 
 /// Art. 7.2.1 of 2023, A.5.1.2: the game is void until both players have completed ten moves, and then goes on. The
-/// watcher reports the begin of play and the limit, but not every move.
+/// watcher reports the start of play and the limit, but not every move.
 #[test]
 fn a_wrong_start_goes_on_after_ten_moves_in_rapid_without_supervision() {
     let mut table = swapped_table(Mode::Rapid, false);

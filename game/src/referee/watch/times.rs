@@ -29,7 +29,6 @@ const MAX_PERIOD_WAIT: Duration = Duration::from_millis(4000);
 #[derive(Debug, Default)]
 pub(super) struct Times {
     last: Option<Shown>,
-    /// Time since which each clock has shown zero.
     zero_since: ByColor<Option<Timestamp>>,
     wake: Option<Timestamp>,
     /// Number of periods that are over according to the clock, because the time of the next one has appeared.
@@ -50,8 +49,8 @@ pub(super) struct Times {
     both: Option<Both>,
     trouble: Option<Trouble>,
     standing: Option<StoppedClock>,
-    stopped: Option<Number>,
-    gone: Option<Number>,
+    stopped_incident: Option<Number>,
+    disconnected_incident: Option<Number>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -100,8 +99,8 @@ impl Times {
     pub(super) fn resume(&mut self, known: &ResumedIncident) {
         let number = Some(known.number);
         match (known.kind, known.color) {
-            (IncidentKind::ClockDisconnected, _) => self.gone = number,
-            (IncidentKind::ClockStopped, _) => self.stopped = number,
+            (IncidentKind::ClockDisconnected, _) => self.disconnected_incident = number,
+            (IncidentKind::ClockStopped, _) => self.stopped_incident = number,
             (IncidentKind::TwoFlags, _) => {
                 let (number, situation) = (known.number, None);
                 self.both = Some(Both { number, situation });
@@ -157,7 +156,7 @@ impl Times {
             News::Started => {
                 let goes_on = context.game.start.is_some_and(|start| start.goes_on);
                 *self = Self {
-                    gone: self.gone,
+                    disconnected_incident: self.disconnected_incident,
                     of_past_period: self.of_past_period,
                     over: if goes_on { self.over } else { ByColor::default() },
                     ..Self::default()
@@ -166,7 +165,7 @@ impl Times {
             // If play continues, the period stays the same.
             News::Over => {
                 *self = Self {
-                    gone: self.gone,
+                    disconnected_incident: self.disconnected_incident,
                     last: self.last,
                     over: self.over,
                     of_past_period: self.of_past_period,
@@ -190,13 +189,13 @@ impl Times {
                 self.last = None;
                 self.missed = true;
                 self.standing = None;
-                if context.game.begun && self.gone.is_none() {
+                if context.game.begun && self.disconnected_incident.is_none() {
                     let report = context.report(Situation::ClockDisconnected, now);
-                    self.gone = Some(context.open(report));
+                    self.disconnected_incident = Some(context.open(report));
                 }
             }
             News::Clock(ClockChange::Connected) => {
-                if let Some(number) = self.gone.take() {
+                if let Some(number) = self.disconnected_incident.take() {
                     context
                         .book
                         .close(now, number, ClosedBy::Clock, IncidentEnd::Restored);
@@ -230,7 +229,7 @@ impl Times {
             () => return,
         };
         let report = context.report(Situation::ClockStopped { why: Some(why) }, since);
-        self.stopped = Some(context.open(report));
+        self.stopped_incident = Some(context.open(report));
     }
 
     /// Handles the restart of the clock, which proves that the game was not over. A stop without a visible reason is
@@ -238,7 +237,7 @@ impl Times {
     fn started(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let standing = self.standing.take();
-        let number = match (self.stopped.take(), standing) {
+        let number = match (self.stopped_incident.take(), standing) {
             (Some(number), _) => number,
             (None, Some(standing)) if context.game.begun && now >= standing.since + JUDGED_AFTER => {
                 let report = context.report(Situation::ClockStopped { why: None }, standing.since);
@@ -325,7 +324,7 @@ impl Times {
     }
 
     /// Whether a player's clock has finally run out. If another period follows, the flag falls when its time appears,
-    /// and a move completed before is in time.
+    /// and moves completed before that are in time.
     fn ran_out(&mut self, context: &Context<'_>, color: Color, shown: Shown) -> bool {
         let flag = context.game.face.and_then(|face| face.flag);
         let flag = flag.is_some_and(|flag| flag.includes(color));
@@ -371,7 +370,7 @@ impl Times {
             left == 0 || before.running == Some(color) && left <= ran
         });
         let flag = context.game.face.and_then(|face| face.flag);
-        // The clock has added the time of the next period, or shows that it did so unseen.
+        // The clock has added the time of the next period, or its flag shows that it did so unobserved.
         let is_past = flag.is_some_and(|flag| flag.includes(color)) && time > LAST_SECOND_MS;
         let next_period = self.had_time[color]
             && (added && used_up
@@ -442,7 +441,7 @@ impl Times {
     }
 
     /// Updates the incidents of fallen flags when the opponent's last move becomes an offence, or when that offence is
-    /// dealt with.
+    /// resolved.
     fn follow_offences(&mut self, context: &mut Context<'_>) {
         if let Some(Both {
             number,
@@ -502,7 +501,7 @@ impl Times {
         self.trouble = Some(Trouble { number, players });
     }
 
-    /// Ends time trouble of a player who has the time of the next period and must record moves again.
+    /// Ends the time trouble of a player who has the time of the next period and must record moves again.
     fn end_trouble(&mut self, context: &mut Context<'_>, color: Color) {
         let Some(mut trouble) = self.trouble.filter(|trouble| trouble.players[color]) else {
             return;
@@ -523,7 +522,6 @@ impl Times {
 }
 
 impl Fall {
-    /// A flag that fell before a restart.
     const fn reported(number: Option<Number>) -> Self {
         Self {
             number,

@@ -8,7 +8,7 @@ use super::{Context, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 
-/// Watches pieces that are not read until they are.
+/// Watches unread pieces until the board reads them.
 #[derive(Debug, Default)]
 pub(super) struct Unseen {
     open: Vec<(Number, Square)>,

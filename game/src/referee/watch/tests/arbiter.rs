@@ -158,7 +158,7 @@ fn correcting_exchanged_names_opens_no_incident() {
 #[test]
 fn a_wrong_report_of_reversed_colours_is_withdrawn() {
     for restart in [false, true] {
-        for back in [
+        for command in [
             names("A", "B", ""),
             names("A", "B", r#","correction":true"#),
             names("B", "A", r#","correction":true"#),
@@ -173,8 +173,8 @@ fn a_wrong_report_of_reversed_colours_is_withdrawn() {
             } else {
                 assert_eq!(reports(&mut table, "colors_reversed"), ["new_game 8"]);
             }
-            table.command(&back);
-            assert_eq!(reports(&mut table, "colors_reversed"), ["-restored"], "{back}");
+            table.command(&command);
+            assert_eq!(reports(&mut table, "colors_reversed"), ["-restored"], "{command}");
             table.command(&names("C", "D", ""));
             table.command(&names("D", "C", ""));
             assert_eq!(

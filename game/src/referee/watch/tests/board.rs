@@ -512,7 +512,7 @@ fn a_jolt_takes_over_earlier_displacements() {
 
 /// A board is turned by a half or by a quarter, not by both.
 #[test]
-fn a_board_is_turned_one_way() {
+fn a_board_is_turned_by_a_half_or_by_a_quarter() {
     let mut table = Table::of(STANDARD, rules(Edition::Fide2023, Mode::Rapid, false));
     turned(&mut table);
     assert_eq!(open(&table), ["board_rotated"]);

@@ -41,7 +41,7 @@ fn plays(increment: u64, gap_after: Option<usize>) -> Vec<String> {
 
 /// Short form of a report about the clock: its case, and the number of moves of each player without their increments.
 fn short(event: &EventKind) -> Option<String> {
-    let (how, incident) = match event {
+    let (verb, incident) = match event {
         EventKind::IncidentOpened(incident) => ("opened", incident),
         EventKind::IncidentUpdated(incident) => ("updated", incident),
         _ => return None,
@@ -50,7 +50,7 @@ fn short(event: &EventKind) -> Option<String> {
     let moves = |name: &str| values.get(name).and_then(serde_json::Value::as_u64);
     let case = incident.case.strip_prefix("clock_inconsistent.")?;
     let (white, black) = (moves("white_moves")?, moves("black_moves")?);
-    Some(format!("{how} {case} {white} {black}"))
+    Some(format!("{verb} {case} {white} {black}"))
 }
 
 /// Missing increments are reported at the second failed check in a row. One incident covers the whole game.
@@ -70,12 +70,12 @@ fn a_clock_without_increments_is_reported_once() {
 }
 
 #[test]
-fn a_right_clock_is_never_doubted() {
+fn a_right_clock_is_not_reported() {
     assert_eq!(plays(30, None), [""; 0]);
 }
 
-/// Time that passes while the board is disconnected is unknown, so neither a right clock nor a wrong one is checked by
-/// it.
+/// Time that passes while the board is disconnected is unknown, so the check stops, whether the clock is right or
+/// wrong.
 #[test]
 fn a_gap_stops_the_check_of_the_clock() {
     for increment in [0, 30] {
@@ -83,7 +83,7 @@ fn a_gap_stops_the_check_of_the_clock() {
     }
 }
 
-/// A clock and its way of counting.
+/// A kind of clock.
 struct Clockwork {
     control: &'static str,
     /// Time that the clock takes off for a move, by its duration, in seconds.

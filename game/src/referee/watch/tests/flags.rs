@@ -35,7 +35,7 @@ fn the_flag_of_a_finished_period_does_not_lose() {
     }
 }
 
-/// The clock does not tell the number of periods. Without a time control, a flag beside remaining time is that of a
+/// The clock does not report the number of periods. Without a time control, a flag beside remaining time is that of a
 /// period.
 #[test]
 fn the_flag_of_a_period_is_reported_once_without_a_time_control() {
@@ -165,8 +165,8 @@ fn the_flag_of_a_finished_period_survives_an_end_and_a_restart() {
     assert_eq!(reports(&mut table, "flag_fall"), [""; 0], "play goes on");
 }
 
-/// Each of the two flags named another loser. When both are down, only one incident is open. When one player gets the
-/// time of the next period, the incident is about the other player again.
+/// Each of the two flags names a different loser. When both are down, only one incident is open. When one player gets
+/// the time of the next period, the incident is about the other player again.
 #[test]
 fn both_flags_leave_one_incident_open() {
     let open = |table: &Table| {

@@ -274,7 +274,7 @@ fn a_game_from_a_given_position_may_start_late() {
     assert_eq!(late(&mut table), ["not_running"]);
 }
 
-/// Pieces set up again after a game of the round are not a late game. After a game of the round before, they are.
+/// Pieces set up restarted after a game of this round are not a late start. After a game of the previous round, they are.
 #[test]
 fn a_game_belongs_to_one_round() {
     for (begins, reports) in [(ROUND + 30, &[][..]), (ROUND - 590, &[]), (0, &["not_running"])] {
@@ -328,7 +328,7 @@ fn the_arbiter_sets_the_start_of_the_round() {
 }
 
 #[test]
-fn a_round_needs_no_plan() {
+fn a_round_without_a_schedule_can_be_started() {
     let mut table = Table::new(Edition::Fide2023);
     table.referee.regulations.default_time = "30 min".parse().ok();
     stands_ready(&mut table);
@@ -356,7 +356,7 @@ fn a_closed_late_start_stays_closed_for_its_round() {
     assert_eq!(late(&mut table), ["not_running"]);
 }
 
-/// After a restart, a reported incident is not reported again and continues; a closed one stays closed.
+/// After a restart, a reported incident is not reported restarted and continues; a closed one stays closed.
 #[test]
 fn a_late_start_continues_after_a_restart() {
     for closed in [false, true] {
@@ -372,21 +372,21 @@ fn a_late_start_continues_after_a_restart() {
         assert_eq!(incidents.open().count(), usize::from(!closed));
 
         let now = at(&table, 20);
-        let mut again = Table::new(Edition::Fide2023);
-        again.referee.take_events();
-        again.referee = crate::referee::Referee::new("board-1", regulations);
-        again.referee.resume_incidents(&incidents);
-        again.now = now;
-        again.set_up(state(STANDARD));
-        stands_ready(&mut again);
-        again.passes(600);
-        assert_eq!(late(&mut again), NOTHING, "{closed}");
-        again.passes(1200);
+        let mut restarted = Table::new(Edition::Fide2023);
+        restarted.referee.take_events();
+        restarted.referee = crate::referee::Referee::new("board-1", regulations);
+        restarted.referee.resume_incidents(&incidents);
+        restarted.now = now;
+        restarted.set_up(state(STANDARD));
+        stands_ready(&mut restarted);
+        restarted.passes(600);
+        assert_eq!(late(&mut restarted), NOTHING, "{closed}");
+        restarted.passes(1200);
         let expected: &[&str] = if closed { &[] } else { &["default_time"] };
-        assert_eq!(late(&mut again), expected, "{closed}");
-        starts_clock(&mut again);
+        assert_eq!(late(&mut restarted), expected, "{closed}");
+        starts_clock(&mut restarted);
         let expected: &[&str] = if closed { &[] } else { &["-passed"] };
-        assert_eq!(late(&mut again), expected, "{closed}");
+        assert_eq!(late(&mut restarted), expected, "{closed}");
     }
 }
 

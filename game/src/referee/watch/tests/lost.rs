@@ -1,4 +1,4 @@
-//! Players are not accused while the record has lost the game.
+//! No player is accused while the record does not match the game.
 
 use super::*;
 use crate::laws::Edition;
@@ -60,7 +60,7 @@ fn the_incident_closes_when_record_and_board_agree() {
 
 /// The agreement of board and record may be an accident. The next move opens no incident, a later one does.
 #[test]
-fn a_record_that_was_lost_accuses_nobody_until_proved_right() {
+fn a_record_that_did_not_match_accuses_nobody_until_confirmed() {
     let expected = board("rnbqkbnr/1ppppppp/p7/8/4P3/5N2/PPPP1PPP/RNBQKB1R");
     for (played, reported) in [("", &[][..]), ("h6 g3", &["made"][..])] {
         let mut table = lost();
