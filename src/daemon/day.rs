@@ -1,4 +1,4 @@
-//! Decides when a new day begins for the daemon, which limits the recordings that its next start has to replay.
+//! Decides when the daemon begins a new day. This limits the recordings that its next start has to replay.
 
 use core::time::Duration;
 
@@ -8,7 +8,7 @@ use kiebitz_hardware::Timestamp;
 
 use crate::system_time::{Moment, Now};
 
-/// A day of the daemon. It ends when the date has changed and nobody has played for a while.
+/// A day of the daemon. It ends when the date has changed and nobody has played for [`QUIET`].
 #[derive(Debug)]
 pub(super) struct Day {
     zone: TimeZone,
@@ -16,7 +16,7 @@ pub(super) struct Day {
     last_event: Moment,
 }
 
-/// Time without events after which nobody is taken to be playing.
+/// Time without events after which nobody is assumed to be playing.
 const QUIET: Duration = Duration::from_secs(2 * 3600);
 
 impl Day {
@@ -32,7 +32,7 @@ impl Day {
         self.last_event = now.moment;
     }
 
-    /// Whether the day is over. A step of the clock may change the date, but not the idle time.
+    /// Whether the day is over. A step of the computer's clock may change the date, but not the idle time.
     pub(super) fn is_over(&self, now: Now) -> bool {
         now.moment.since(self.last_event) >= QUIET && date(now.time, &self.zone) != self.date
     }

@@ -1,4 +1,4 @@
-//! The event loop: the task that owns all boards and stamps every input with its time.
+//! The event loop: the task that owns all boards and stamps every input with the time of its arrival.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,7 @@ use crate::port::{PortInput, PortOrder};
 use crate::system_time::{ClockStep, LiveTime, Moment, Now, moment};
 use crate::tournament::watch::ReadOutcome;
 
-/// The event loop and its connections to all other parts.
+/// The state of the event loop, with its connections to all other parts.
 #[derive(Debug)]
 pub(super) struct EventLoop {
     pub(super) time: LiveTime,
@@ -60,16 +60,16 @@ pub(super) struct EventLoop {
     pub(super) greeting: Greeting,
     pub(super) lookout: Lookout,
     pub(super) lines: BTreeMap<PortId, PortLine>,
-    /// Announcements and answers that leave with the next batch, after its events.
+    /// Announcements and answers that leave with the next batch, after the events of the batch.
     pub(super) leaving: Vec<Leaving>,
     pub(super) storage: Storage,
     pub(super) situation: Situation,
     pub(super) day: Day,
-    /// A late result of the preparation, from a disk that did not answer in time.
+    /// Yields the preparation of a disk that did not answer in time.
     pub(super) late: Option<Late>,
 }
 
-/// Receives the result of the preparation once the disk answers.
+/// Yields the result of the preparation once the disk answers.
 pub(super) type Late = oneshot::Receiver<Result<Prepared>>;
 
 #[derive(Debug)]
@@ -83,9 +83,10 @@ pub(super) struct PortLine {
 /// Items that wait until the recorder has the bytes that led to them.
 #[derive(Debug)]
 pub(super) enum Ahead {
-    /// A query takes the changes away from a board, so the board's earlier answers must not be lost.
+    /// Must wait because a query makes a board discard the changes that it has reported, so that only the recording has
+    /// them.
     Order(LineId, PortOrder),
-    /// Events and outputs must follow from the recording.
+    /// Must wait because a restart derives the events again from the recording.
     Batch(Vec<Event>, Vec<Leaving>),
 }
 
@@ -96,13 +97,13 @@ pub(super) enum LoopEnd {
     NewDay,
 }
 
-/// Waiting time if no deadline is set.
+/// Sleeping time if no deadline is set.
 const IDLE: Duration = Duration::from_secs(3600);
 /// Grace period for the last writes at shutdown.
 const MAX_FINISH: Duration = Duration::from_secs(2);
 
 impl EventLoop {
-    /// Passes on the journal and the file of seqs; `None` if one cannot be opened, which is retried.
+    /// Passes on the journal and the file of seqs. `None` if a file could not be opened, which is retried.
     pub(super) fn open(
         &mut self,
         commands: &mut Commands,
@@ -131,8 +132,8 @@ impl EventLoop {
     }
 
     /// Runs until the program stops or a new day begins; [close](Self::close) the event loop afterwards. `config` is
-    /// the current configuration, which SIGHUP may change. Fails if a disk that did not answer at the start reports now
-    /// that another daemon has the state directory, or that the journal's file does not belong to kiebitz.
+    /// the current configuration, which SIGHUP may change. Fails if a disk that answers only now shows that another
+    /// daemon has the state directory, or that the journal's file does not belong to kiebitz.
     pub(super) async fn work(
         &mut self,
         mut inputs: mpsc::Receiver<(PortId, PortInput)>,
@@ -220,7 +221,7 @@ impl EventLoop {
         )
     }
 
-    /// Looks for new and removed ports, and does the other tasks of each scan.
+    /// Scans for new and removed ports, and does all other work that is due at each scan.
     fn scan_ports(&mut self, commands: &mut Commands) {
         if let Some(step) = self.time.keep_up() {
             self.set_clock(step);
@@ -277,7 +278,7 @@ impl EventLoop {
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Watchdog]);
     }
 
-    /// Follows a step of the computer's clock, after everything that was due before it. The step takes no time.
+    /// Follows a step of the computer's clock. All earlier deadlines fire first; the step itself takes no time.
     fn set_clock(&mut self, step: ClockStep) {
         let ClockStep { at, micros } = step;
         self.hall.advance(at);
@@ -317,7 +318,7 @@ impl EventLoop {
             return;
         };
         let (now, line) = (self.time.now(), port_line.line);
-        // Deadlines up to now come before the input, as in a replay.
+        // Deadlines up to now fire before the input, as in a replay.
         self.hall.advance(now);
         let content = match input {
             Ok(content) => content,
@@ -336,7 +337,7 @@ impl EventLoop {
                 .retain(|ahead| !matches!(ahead, Ahead::Order(to, _) if *to == line));
         }
         if let Some(recorder) = &mut self.recorder {
-            // Opening a port determines its mode. Later bytes were sent in the mode before their arrival.
+            // Opening a port sets its mode. All other content was read in the mode that the line had before this input.
             let mode = match content {
                 Content::Opened => self.hall.mode(line),
                 _ => before,
@@ -345,7 +346,7 @@ impl EventLoop {
         }
     }
 
-    /// Passes on the results of inputs: orders to the ports; events, and messages that leave with them, to the gate.
+    /// Passes on the results of inputs: orders to the ports, and events with the messages about them to the gate.
     fn settle(&mut self, now: Now) {
         let Now { time, moment } = now;
         self.note_modes(time);
@@ -388,13 +389,13 @@ impl EventLoop {
         self.gate.settle(now);
     }
 
-    /// The inputs for outputs since the last call.
+    /// Takes the inputs for outputs that have accumulated since the last call.
     fn news(&mut self) -> Vec<Leaving> {
         let news = self.feeds.as_mut().map(Feeds::take_held).unwrap_or_default();
         news.into_iter().map(Leaving::News).collect()
     }
 
-    /// Passes events, clocks and statuses to the outputs.
+    /// Passes events, clock readings and statuses to the outputs.
     fn broadcast(&mut self, now: Timestamp, events: &[Event], touched: &BTreeSet<String>) {
         let Some(feeds) = &mut self.feeds else { return };
         board_status::show(feeds, now, &mut self.hall, &self.pairings, touched);
@@ -405,7 +406,7 @@ impl EventLoop {
         }
     }
 
-    /// Releases items that need not wait for the recorder any more.
+    /// Releases items for which the recorder has written the chunks, or that have waited too long.
     fn let_go(&mut self, now: Now) {
         let written = self
             .recorder
@@ -419,7 +420,7 @@ impl EventLoop {
         }
     }
 
-    /// Records the mode of a line once probing has found it.
+    /// Records the mode of each line that probing has just found.
     fn note_modes(&mut self, now: Timestamp) {
         while let Some((line, mode)) = self.hall.poll_found_out() {
             let mut lines = self.lines.values();
@@ -462,7 +463,7 @@ impl EventLoop {
         self.hall.remove(now, port_line.line, reason);
     }
 
-    /// Closes all lines and stores the resulting events, as far as the disks take them in time.
+    /// Closes all lines and stores the resulting events, as far as the disks accept them in time.
     pub(super) async fn close(mut self, ended: &Result<LoopEnd>) {
         let reason = match ended {
             Ok(LoopEnd::NewDay) => "kiebitz begins a new day",
@@ -506,7 +507,7 @@ fn record(
     }
 }
 
-/// Waits for the next question about the state; forever if questions cannot come.
+/// Waits for the next question about the daemon's status; forever if there can be none.
 async fn next_question(questions: &mut Option<mpsc::Receiver<Question>>) -> Option<Question> {
     match questions {
         Some(questions) => questions.recv().await,
@@ -514,7 +515,7 @@ async fn next_question(questions: &mut Option<mpsc::Receiver<Question>>) -> Opti
     }
 }
 
-/// The late result of the preparation; never, if the result was in time.
+/// Waits for the late result of the preparation; forever if none is expected.
 async fn answered(late: &mut Option<Late>) -> Result<Prepared> {
     let Some(answer) = late else {
         return core::future::pending().await;

@@ -1,4 +1,4 @@
-//! The lookout: logs once after a start that no board has come, with a remedy.
+//! The lookout: if no board answers after a start, logs once what to check.
 
 use core::time::Duration;
 
@@ -6,7 +6,7 @@ use kiebitz_game::events::EventKind;
 
 use crate::system_time::Moment;
 
-/// Waits for the first board, and falls silent once a board has come or a message was logged.
+/// Waits for the first board. Does nothing more once a board has come or a message was logged.
 #[derive(Debug, Default)]
 pub(super) struct Lookout {
     /// Start of the wait; `None` once it is over.
@@ -15,9 +15,9 @@ pub(super) struct Lookout {
     port_since: Option<Moment>,
 }
 
-/// Time after which a missing port is reported; a plugged-in board is found within a second.
+/// Time after which missing ports are reported. The port of a plugged-in board is found within a second.
 const NO_PORT_AFTER: Duration = Duration::from_secs(5);
-/// Time after which silent ports are reported; detecting a row of boards takes 20 s.
+/// Time after which silent ports are reported. Detecting a bus of boards takes 20 s.
 const NO_ANSWER_AFTER: Duration = Duration::from_secs(30);
 /// Maximum number of ports in a message.
 const NAMED: usize = 3;
@@ -37,12 +37,12 @@ impl Lookout {
         }
     }
 
-    /// Ends the wait after a refused port, as the error has a remedy of its own.
+    /// Ends the wait after a port was refused, since that error is logged with its own remedy.
     pub(super) fn hear_refusal(&mut self) {
         self.since = None;
     }
 
-    /// The message that is due now, given the present ports.
+    /// The message that is due now, given the names of the present ports.
     pub(super) fn look<'p>(
         &mut self,
         now: Moment,

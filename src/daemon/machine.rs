@@ -1,4 +1,4 @@
-//! Monitors the computer: a thread that checks disk, temperature and power, and warns of imminent failures.
+//! Monitors the computer: a thread that checks disk, temperature and power, and warns before they cause failures.
 
 use core::time::Duration;
 use std::fs;
@@ -9,15 +9,14 @@ use tokio::sync::watch;
 
 use crate::outputs::mqtt::{Disk, Machine};
 
-/// The last measurements of the thread. Cheap to clone. Reading them never waits for a disk.
+/// Yields the thread's latest measurements without waiting for a disk. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct MachineWatch(watch::Receiver<Machine>);
 
 const INTERVAL: Duration = Duration::from_secs(30);
-/// Free space in bytes below which a warning is logged; it lasts for about a day of recordings.
+/// Free space in bytes below which a warning is logged: about a day of recordings.
 const LITTLE_ROOM: u64 = 200_000_000;
-/// Temperature in degrees Celsius at which a warning is logged. A Raspberry Pi slows down from 80 on, and more from 85
-/// on.
+/// Temperature in degrees Celsius at which a warning is logged. A Raspberry Pi slows down from 80, and further from 85.
 const HOT: f64 = 80.0;
 
 impl MachineWatch {
@@ -45,7 +44,8 @@ impl MachineWatch {
     }
 }
 
-/// Measures the computer whose files are under `root`, and the disk of a directory on this computer.
+/// Measures the computer whose file system is under `root`, and the disk of `directory`, a path that does not depend on
+/// `root`.
 fn look(root: &Path, directory: &Path) -> Machine {
     Machine {
         disk: disk(directory),
@@ -55,7 +55,7 @@ fn look(root: &Path, directory: &Path) -> Machine {
     }
 }
 
-/// The disk of the nearest existing directory.
+/// Free and total space of the disk on which the directory is or will be created.
 fn disk(directory: &Path) -> Option<Disk> {
     let there = directory.ancestors().find(|directory| directory.exists())?;
     let disk = rustix::fs::statvfs(there).ok()?;
@@ -70,7 +70,7 @@ fn temperature(root: &Path) -> Option<f64> {
     let zones = entries(&root.join("sys/class/thermal"), "thermal_zone");
     let read = |zone: PathBuf| {
         let thousandths: f64 = text(&zone.join("temp"))?.parse().ok()?;
-        // Zones without a sensor report 0 or an impossible number.
+        // Zones without a sensor report 0 or an impossible temperature.
         Some(thousandths / 1000.0).filter(|celsius| (1.0..200.0).contains(celsius))
     };
     zones.into_iter().filter_map(read).reduce(f64::max)
@@ -106,7 +106,7 @@ fn text(path: &Path) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }
 
-/// The conditions of which a warning was logged, so that each is logged once.
+/// The conditions that hold and were warned of, so that each is logged only when it begins.
 #[derive(Debug, Default)]
 struct Warned {
     disk: bool,

@@ -1,4 +1,4 @@
-//! Runs work that may wait for a disk, and limits the time for which the program waits for it.
+//! Runs work that may block on a disk, and limits the time for which the program waits for the result.
 
 use core::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::progress::Progress;
 #[derive(Debug)]
 pub(super) enum Waited<T> {
     Done(T),
-    /// The work takes too long: the program continues without the result and receives it here later.
+    /// The work takes too long. The program continues, and receives the result here later.
     Late(oneshot::Receiver<T>),
     Stopped,
 }
@@ -21,14 +21,15 @@ pub(super) enum Waited<T> {
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 /// Silence of the disk after which a warning is logged.
 const SLOW: Duration = Duration::from_secs(3);
-/// Interval of log lines about work in progress.
+/// Interval between log lines about work in progress.
 const LOG_INTERVAL: Duration = Duration::from_secs(15);
-/// Extension of the start timeout that is requested from systemd while work goes on.
+/// Extension of the start timeout that is requested from systemd while the work goes on.
 const EXTENSION: Duration = Duration::from_secs(60);
-/// Maximum silence of a disk. Boards wait for it at most twice.
+/// Maximum time without progress before the program continues without the disk. Boards wait for it at most twice.
 pub(super) const MAX_WAIT: Duration = Duration::from_secs(8);
 
-/// Runs work that may wait for a disk on its own thread. The runtime would wait for its blocking threads at the end.
+/// Runs work that may block on a disk on its own thread, because the runtime would wait for its blocking threads at the
+/// end of the program.
 pub(super) fn beside<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
@@ -43,8 +44,8 @@ pub(super) fn beside<T: Send + 'static>(
     Ok(outcome)
 }
 
-/// Waits for work with the disk. Only time without `progress` counts towards the limit `at_most`: a silent disk is
-/// given up, a slow computer is not.
+/// Waits for work with the disk. Only time without `progress` counts towards the limit `at_most`, which therefore ends
+/// the wait for a silent disk but not for a slow computer.
 pub(super) async fn wait<T>(
     stop: &mut Stop,
     mut outcome: oneshot::Receiver<T>,
@@ -52,7 +53,7 @@ pub(super) async fn wait<T>(
     progress: &Progress,
 ) -> Result<Waited<T>> {
     let mut looks = tokio::time::interval(LOOK_INTERVAL);
-    // After a pause of the whole process, one check is made instead of one for each missed tick.
+    // After a suspension of the whole process, check once instead of once for each missed tick.
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut silence = Silence::new(progress.steps());
     let mut log_at = LOG_INTERVAL;
@@ -83,7 +84,7 @@ pub(super) async fn wait<T>(
     }
 }
 
-/// Tells systemd that the start is still in progress. Outside systemd this does nothing.
+/// Asks systemd for more time to start. Outside systemd this does nothing.
 fn extend() {
     let micros = u32::try_from(EXTENSION.as_micros()).unwrap_or(u32::MAX);
     let _ = sd_notify::notify(&[
@@ -92,11 +93,11 @@ fn extend() {
     ]);
 }
 
-/// Measures the time without progress, in checks.
+/// Measures the time without progress, counted in checks.
 #[derive(Debug)]
 struct Silence {
     steps: u64,
-    /// Number of checks, and number of consecutive ones without progress.
+    /// Number of checks, and number of the latest consecutive checks without progress.
     looks: u32,
     silent: u32,
     warned: bool,
@@ -104,11 +105,11 @@ struct Silence {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DiskProgress {
-    /// The work has made progress; it began this long ago.
+    /// The work has made progress. Contains the time since its start.
     Working(Duration),
     /// The work has made no progress, for less than the limit.
     Silent,
-    /// The work has made no progress for [`SLOW`]; returned once.
+    /// The work has made no progress for [`SLOW`]; returned once per silence.
     Slow,
     /// The work has made no progress for the whole limit.
     Given,
@@ -125,7 +126,7 @@ impl Silence {
     }
 
     fn look(&mut self, steps: u64, at_most: Duration) -> DiskProgress {
-        // The first check comes immediately.
+        // The first check comes immediately, at time zero.
         let before = self.looks;
         self.looks += 1;
         if self.steps != steps {

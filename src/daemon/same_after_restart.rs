@@ -1,5 +1,5 @@
-//! A round on several boards with unusual games. After each event, the outputs of a daemon that restarts from the
-//! journal are compared with those of a daemon that has followed the round.
+//! Plays a round with unusual games on several boards. After each event, the outputs of a daemon that restarts from the
+//! journal are compared with those of a daemon that has been running throughout.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,7 +88,7 @@ impl Script {
     fn plays(&mut self, board: &'static str, plies: u32) {
         let game = self.games.get(board).copied();
         for number in 1..=plies {
-            // Clock readings are left out: the journal does not have all of them.
+            // Clock readings are left out, since the journal does not store all of them.
             let made = Move {
                 clock: None,
                 ..ply(number, "e2e4", "e4")
@@ -151,8 +151,8 @@ fn players_of((round, table): (u32, u32)) -> Players {
     pairing.players(round)
 }
 
-/// Games that end without a result, are broken off, tried out, cut by a gap, played again or corrected late, and a
-/// table without a board.
+/// Games that end without a result, are broken off, tried out, interrupted by a gap, played again or corrected late,
+/// and a table without a board.
 fn round() -> Vec<Event> {
     let mut script = Script::default();
     script.begins("board-1", Some((1, 1)));
@@ -274,7 +274,7 @@ impl ShownOutputs {
         }
     }
 
-    /// All visible outputs of the games, as text.
+    /// All visible outputs of the games as text, by name.
     fn shown(&mut self) -> BTreeMap<String, String> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let mut shown = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Starts the daemon: opens its files and restores the state in which it last ended. A failing disk prevents only that
-//! restoration.
+//! Starts the daemon: opens its files and restores the state that it had at the end of its last run. If a disk fails,
+//! the daemon starts without that state.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,24 +28,24 @@ pub(super) struct Started {
     pub(super) run: Option<Run>,
     /// Events that the journal lacks and could not store.
     pub(super) unkept: Vec<Event>,
-    /// Ports whose closing the recordings lack.
+    /// Ports for which the recordings do not contain the closing.
     pub(super) closed: Vec<(Timestamp, Interface)>,
-    /// Time of the last known input; later inputs must have later times.
+    /// Time of the last known input. Later inputs must have later times.
     pub(super) until: Timestamp,
-    /// The number after which boards count that are not in the file of seqs.
+    /// Boards that are not in the file of seqs count after this number.
     pub(super) others: u64,
 }
 
-/// The occasion of a start.
+/// Reason for a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beginning {
     /// The program was started.
     Program,
-    /// A new day has begun, and nobody is playing. The previous day's recordings are not needed any more.
+    /// A new day has begun, and nobody is playing. The previous day's recordings are no longer needed.
     NewDay,
 }
 
-/// Largest size in bytes of a journal that is read completely before the daemon starts, which takes some tenths of a
+/// Maximum size in bytes of a journal that is checked completely before the daemon starts, which takes some tenths of a
 /// second. A larger one is checked in the background.
 pub(super) const CHECKED_AT_ONCE: u64 = 32 << 20;
 
@@ -56,8 +56,8 @@ pub(super) struct StartContext<'s> {
     pub(super) progress: &'s Progress,
 }
 
-/// Restores the daemon. `show` gets the journal before the recordings are replayed, unless it has lost events. Once the
-/// start is `abandoned`, as nobody waits for it any more, it opens the files and does not change them. Fails if the
+/// Restores the daemon. `show` gets the journal before the recordings are replayed, unless the journal has lost events.
+/// Once `abandoned` is set because nobody waits for the start any more, files are opened but not changed. Fails if the
 /// journal's file belongs to another program or to a newer kiebitz and must not be touched.
 pub(super) fn start(
     config: &Config,
@@ -119,12 +119,13 @@ pub(super) fn start(
             }
             Err(error) if error.is_damaged() => {
                 tracing::error!("{:#}", anyhow::Error::from(error));
-                // SQLite removes the files beside a journal by name when it closes the journal.
+                // Close the damaged journal before a new one gets its name: on closing, SQLite removes the files beside
+                // a journal by name.
                 drop(journal.take());
                 journal = replaced(&path, now, &marks.given.numbers.boards, progress);
                 replaced_now = true;
             }
-            // The journal still stores events, and stays as it is for the newer kiebitz that can read it.
+            // A journal of a newer kiebitz still stores events and stays unchanged for the version that can read it.
             Err(error @ JournalError::NewerEvent { .. }) => {
                 tracing::error!(
                     "{:#}; games in progress continue as new games",
@@ -184,8 +185,8 @@ impl Started {
     }
 }
 
-/// The current time as a seq: higher than any seq that was given or reserved, as no board has an event every
-/// microsecond.
+/// The current time in microseconds as a seq. It is higher than any seq that was given or reserved, as no board has an
+/// event every microsecond.
 fn number_of(now: Timestamp) -> u64 {
     u64::try_from(now.as_micros()).unwrap_or_default()
 }
@@ -201,7 +202,7 @@ struct Marks {
 }
 
 impl Marks {
-    /// Reads the seqs from the disk, and from the spare file if the disk failed before.
+    /// Reads the seqs from the disk, and from the spare file if the disk failed earlier.
     fn read(config: &Config, numbers: Option<&SeqFile>, now: Timestamp) -> Self {
         let mut given = KnownSeqs::default();
         let mut incomplete = true;
@@ -250,8 +251,8 @@ impl Marks {
             .collect()
     }
 
-    /// Checks that the journal has the events that it once had. If it does not, or was `replaced`, journal and file of
-    /// seqs may be older copies, and all reserved seqs count as given.
+    /// Checks that the journal has the events that it once had. If events are missing or the journal was `replaced`,
+    /// journal and file of seqs may be older copies, so all reserved seqs count as given.
     fn look_at(&mut self, journal: &Journal, replaced: bool) {
         let boards: BTreeMap<String, u64> = journal
             .boards(LIVE_STREAM)
@@ -282,13 +283,13 @@ impl Marks {
     }
 }
 
-/// Whether a daemon has recorded anything on this computer before.
+/// Whether a daemon has recorded on this computer before.
 fn has_recordings(config: &Config) -> bool {
     let files = std::fs::read_dir(config.recordings());
     files.is_ok_and(|mut files| files.next().is_some())
 }
 
-/// Adds the starts and commands of the second copy that the journal lacks. Returns the second copy.
+/// Adds to the journal the starts and commands that only the second copy has. Returns the second copy.
 fn restore_inputs(config: &Config, journal: &mut Journal, lost: bool) -> Vec<Input> {
     let path = config.inputs_file();
     let inputs = InputsFile::read(&path).unwrap_or_else(|error| {
@@ -308,7 +309,7 @@ fn restore_inputs(config: &Config, journal: &mut Journal, lost: bool) -> Vec<Inp
     inputs
 }
 
-/// Rewrites the second copy of starts and commands without those that the journal has forgotten.
+/// Rewrites the second copy of starts and commands without those that the journal has removed.
 fn rewrite_inputs(config: &Config, journal: &Journal, copied: &[Input]) {
     let path = config.inputs_file();
     let inputs = match journal.inputs(LIVE_STREAM, copied) {
@@ -320,7 +321,7 @@ fn rewrite_inputs(config: &Config, journal: &Journal, copied: &[Input]) {
     }
 }
 
-/// Raises the last seqs of boards to those in `others`.
+/// Raises the last seqs of boards to at least those in `others`.
 fn raise(lasts: &mut BTreeMap<String, u64>, others: impl IntoIterator<Item = (String, u64)>) {
     for (board, other) in others {
         let last = lasts.entry(board).or_default();
@@ -334,7 +335,7 @@ fn say_failing(error: JournalError, consequence: &str, now: Timestamp, storage: 
     storage.journal_fails(now, &words);
 }
 
-/// Marks reserved seqs that may have been given as given, before boards continue after them.
+/// Records reserved seqs that may have been given as given, before boards continue after them.
 fn noted(config: &Config, numbers: Option<SeqFile>, given: &hall::LastSeqs) -> Option<SeqFile> {
     let mut numbers = numbers?;
     let lasts = &given.boards;
@@ -367,7 +368,7 @@ fn with_kept(mut numbers: SeqFile, journal: &Journal) -> Option<SeqFile> {
     noted.ok().map(|()| numbers)
 }
 
-/// A start with a readable journal.
+/// Inputs of a restoration with a readable journal.
 struct Beginner<'b> {
     config: &'b Config,
     beginning: Beginning,
@@ -459,7 +460,7 @@ impl Beginner<'_> {
     }
 }
 
-/// Logs which boards continue from the journal alone.
+/// Logs which boards continue from the journal alone, and why.
 fn log_alone(alone: &BTreeMap<String, Alone>) {
     for (board, why) in alone {
         match why {
@@ -480,15 +481,15 @@ fn open_numbers(config: &Config) -> Option<SeqFile> {
     }
 }
 
-/// The facts that are known before the journal is opened.
+/// Facts that are known before the journal is opened.
 struct Looked<'l> {
     lasts: &'l BTreeMap<String, u64>,
-    /// The daemon has had a journal here before.
+    /// A daemon has had a journal here before.
     was_here: bool,
     progress: &'l Progress,
 }
 
-/// Opens the journal; `None` if it is unavailable for now. A damaged one is replaced, which the flag reports.
+/// Opens the journal; `None` if it is unavailable for now. A damaged one is replaced; the flag is true in that case.
 fn open_journal(
     path: &Path,
     now: Timestamp,
@@ -511,7 +512,8 @@ fn open_journal(
             tracing::error!("{:#}", anyhow::Error::from(error));
             Ok((replaced(path, now, lasts, progress), true))
         }
-        // If kiebitz has been here before, the file is its journal, and damage makes it look foreign or newer.
+        // If kiebitz has been here before, this is its own journal, which only looks foreign or newer because of
+        // damage.
         Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) if was_here => {
             tracing::error!("{:#}", anyhow::Error::from(error));
             Ok((replaced(path, now, lasts, progress), true))
@@ -551,7 +553,8 @@ pub(super) fn replaced(
     }
 }
 
-/// Replaces a journal whose file is gone by a copy of the events that can still be read through the open file.
+/// Replaces a journal whose file was removed or renamed by a copy of the events that can still be read through the open
+/// file.
 pub(super) fn restored(
     gone: Journal,
     path: &Path,
@@ -560,8 +563,7 @@ pub(super) fn restored(
 ) -> Option<Journal> {
     let copy = path.with_extension("copy");
     let copied = copied(&gone, &copy);
-    // SQLite removes the files beside a journal by name when it closes the journal, so another journal must not have
-    // that name yet.
+    // When SQLite closes a journal, it removes the files beside it by name, so the copy must not have that name yet.
     drop(gone);
     let moved = copied.and_then(|()| {
         Journal::put_aside(path, now)?;
