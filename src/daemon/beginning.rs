@@ -77,7 +77,7 @@ impl Preparation {
         let mut shown = None;
         let mut show = |journal: &Journal| {
             if let Some(feeds) = &mut feeds {
-                shown = Some(shown_meanwhile(journal, &config, feeds, now));
+                shown = Some(show_during_replay(journal, &config, feeds, now));
             }
         };
         let context = start::StartContext {
@@ -87,10 +87,10 @@ impl Preparation {
             progress: &progress,
         };
         let mut started = start::start(&config, beginning, now, &context, &mut show)?;
-        let mut prepared = Prepared::of_nothing(&config, outbox, LiveTime::after(started.until))?;
+        let mut prepared = Prepared::without_data(&config, outbox, LiveTime::after(started.until))?;
         if let (Some(broker), Some(mqtt)) = (&config.mqtt, &mut prepared.mqtt) {
             if let Some(journal) = &mut started.journal {
-                mqtt.go_on(journal, beginning);
+                mqtt.restore(journal, beginning);
             }
             prepared.first = mqtt.unkept(&started.unkept, broker.prefix());
         }
@@ -114,7 +114,7 @@ impl Preparation {
 type ShownEvents = (Timestamp, BTreeMap<String, Vec<Event>>);
 
 /// Passes the games of the journal to the outputs, so that they show them while the recordings are replayed.
-fn shown_meanwhile(journal: &Journal, config: &Config, feeds: &mut Feeds, now: Timestamp) -> ShownEvents {
+fn show_during_replay(journal: &Journal, config: &Config, feeds: &mut Feeds, now: Timestamp) -> ShownEvents {
     // The system time may be too early on a computer without a battery-backed clock.
     let at = restart::last_ts(journal, LIVE_STREAM).unwrap_or(now);
     let now = now.max(at);
@@ -137,13 +137,13 @@ fn shown_meanwhile(journal: &Journal, config: &Config, feeds: &mut Feeds, now: T
 
 impl Prepared {
     /// The state without any stored data, for a disk that does not answer.
-    pub(super) fn of_nothing(config: &Config, outbox: Option<Outbox>, time: LiveTime) -> Result<Self> {
+    pub(super) fn without_data(config: &Config, outbox: Option<Outbox>, time: LiveTime) -> Result<Self> {
         let mqtt = match (&config.mqtt, outbox) {
             (Some(broker), Some(outbox)) => Some(Mqtt::new(outbox, config, broker, time.now())?),
             _ => None,
         };
         Ok(Self {
-            started: Started::anew(config, Default::default(), time.now()),
+            started: Started::without_journal(config, Default::default(), time.now()),
             time,
             mqtt,
             first: Vec::new(),

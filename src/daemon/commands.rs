@@ -64,7 +64,7 @@ pub(super) const WAITING: usize = 64;
 /// Number of commands that are remembered. A sender repeats a command soon or never.
 const REMEMBERED: usize = 1000;
 /// Number of events per board that a restart searches for commands. A day has fewer.
-const LOOKED_BACK: u64 = 5000;
+const SEARCHED_EVENTS: u64 = 5000;
 /// Maximum length of a command in bytes. A command with all moves of the longest game takes 10,000.
 const MAX_TEXT: usize = 64 << 10;
 
@@ -86,7 +86,7 @@ impl Commands {
     }
 
     /// Reads the latest commands from the journal, so that none of them is carried out again.
-    pub(super) fn go_on(&mut self, journal: &Journal) {
+    pub(super) fn restore(&mut self, journal: &Journal) {
         match last_commands(journal) {
             Ok(events) => events.iter().for_each(|event| self.recall(event)),
             Err(error) => tracing::warn!(
@@ -382,7 +382,7 @@ fn as_sent(arguments: &serde_json::Value) -> serde_json::Value {
 fn last_commands(journal: &Journal) -> Result<Vec<Event>, JournalError> {
     let mut events = Vec::new();
     for (board, last) in journal.boards(LIVE_STREAM)? {
-        events.extend(journal.commands(LIVE_STREAM, &board, last.saturating_sub(LOOKED_BACK))?);
+        events.extend(journal.commands(LIVE_STREAM, &board, last.saturating_sub(SEARCHED_EVENTS))?);
     }
     events.sort_by_key(|event| event.ts);
     Ok(events)

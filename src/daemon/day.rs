@@ -28,7 +28,7 @@ impl Day {
         }
     }
 
-    pub(super) fn hear(&mut self, now: Now) {
+    pub(super) fn handle_event(&mut self, now: Now) {
         self.last_event = now.moment;
     }
 
@@ -52,7 +52,7 @@ mod tests {
         let hours = |hours: u64| at(hours, 0);
         let mut day = Day::new(hours(0), TimeZone::UTC);
         assert!(!day.is_over(hours(9)), "the same date");
-        day.hear(hours(9));
+        day.handle_event(hours(9));
         assert!(!day.is_over(hours(10)), "somebody may still be playing");
         assert!(day.is_over(hours(11)));
         assert!(!Day::new(hours(11), TimeZone::UTC).is_over(hours(15)));
@@ -62,7 +62,7 @@ mod tests {
     fn a_step_of_the_clock_begins_no_day() {
         for step in [-1000, -26, -1, 0, 1, 26, 1000] {
             let mut day = Day::new(at(0, 0), TimeZone::UTC);
-            day.hear(at(1, 0));
+            day.handle_event(at(1, 0));
             assert!(!day.is_over(at(1, step)), "{step} h");
             assert!(!day.is_over(at(2, step)), "{step} h");
             assert_eq!(day.is_over(at(3, step)), step.abs() >= 26, "{step} h");

@@ -111,8 +111,8 @@ impl EventLoop {
         numbers: Option<SeqFile>,
     ) {
         if let Some(journal) = &journal {
-            commands.go_on(journal);
-            self.pairings.go_on(journal);
+            commands.restore(journal);
+            self.pairings.restore(journal);
         }
         self.gate.open(journal, numbers);
     }
@@ -126,7 +126,7 @@ impl EventLoop {
         if let Some(feeds) = &mut self.feeds {
             feeds.take(now.time, &unkept);
         }
-        let mut leaving = self.news();
+        let mut leaving = self.take_feed_inputs();
         leaving.extend(first.into_iter().map(Leaving::Message));
         self.gate.hold(now, unkept, leaving);
     }
@@ -151,7 +151,7 @@ impl EventLoop {
             tokio::select! {
                 biased;
                 _ = stop.come() => return Ok(LoopEnd::Stopped),
-                hangup = reload.come() => match hangup {
+                hangup = reload.next() => match hangup {
                     Hangup::Read(read) => self.reload(config, *read),
                     Hangup::TerminalGone => return Ok(LoopEnd::Stopped),
                 },
@@ -169,7 +169,7 @@ impl EventLoop {
                     let status = self.situation.status(self.time.now(), at, &self.hall);
                     self.leaving.push(Leaving::Status(question, Box::new(status)));
                 }
-                prepared = answered(&mut self.late) => {
+                prepared = late_preparation(&mut self.late) => {
                     let started = prepared?.started;
                     tracing::info!("the disk answers again");
                     self.open(commands, started.journal, started.numbers);
@@ -226,7 +226,7 @@ impl EventLoop {
         if let Some(step) = self.time.keep_up() {
             self.set_clock(step);
         }
-        for change in self.ports.look() {
+        for change in self.ports.scan() {
             match change {
                 LineChange::Come {
                     id,
@@ -245,14 +245,14 @@ impl EventLoop {
             }
         }
         let ports = self.lines.values().map(|port_line| &*port_line.path);
-        if let Some(message) = self.lookout.look(moment(), ports) {
+        if let Some(message) = self.lookout.check(moment(), ports) {
             tracing::info!("{message}");
         }
         let now = self.time.present();
         if let Some(recorder) = &mut self.recorder {
-            recorder.look(now);
+            recorder.check_progress(now);
         }
-        let due = self.pairings.look(self.time.now(), &self.hall);
+        let due = self.pairings.commands_due(self.time.now(), &self.hall);
         for (board, command) in due {
             commands.carry_out(
                 self.time.now(),
@@ -324,7 +324,7 @@ impl EventLoop {
             Ok(content) => content,
             Err(error) => {
                 tracing::warn!("{error}");
-                self.lookout.hear_refusal();
+                self.lookout.handle_refusal();
                 return;
             }
         };
@@ -371,12 +371,12 @@ impl EventLoop {
                 log::same_number(&event.board, self.hall.namesakes(&event.board));
             }
             self.greeting.apply(moment, event);
-            self.lookout.hear(&event.kind);
-            self.day.hear(now);
-            self.pairings.hear(event);
+            self.lookout.handle_event(&event.kind);
+            self.day.handle_event(now);
+            self.pairings.apply(event);
         }
         self.broadcast(time, &events, &touched);
-        let mut leaving = self.news();
+        let mut leaving = self.take_feed_inputs();
         let messages = self.mqtt.as_mut().map_or_else(Vec::new, |mqtt| {
             mqtt.messages(time, &events, &touched, &self.hall, &self.pairings)
         });
@@ -385,12 +385,12 @@ impl EventLoop {
         if !events.is_empty() || !leaving.is_empty() {
             self.ahead.hold(moment, recorded, Ahead::Batch(events, leaving));
         }
-        self.let_go(now);
+        self.release_recorded(now);
         self.gate.settle(now);
     }
 
     /// Takes the inputs for outputs that have accumulated since the last call.
-    fn news(&mut self) -> Vec<Leaving> {
+    fn take_feed_inputs(&mut self) -> Vec<Leaving> {
         let news = self.feeds.as_mut().map(Feeds::take_held).unwrap_or_default();
         news.into_iter().map(Leaving::News).collect()
     }
@@ -407,7 +407,7 @@ impl EventLoop {
     }
 
     /// Releases items for which the recorder has written the chunks, or that have waited too long.
-    fn let_go(&mut self, now: Now) {
+    fn release_recorded(&mut self, now: Now) {
         let written = self
             .recorder
             .as_ref()
@@ -478,15 +478,15 @@ impl EventLoop {
             let (mut written, all) = (recorder.written(), recorder.handed());
             let wait = written.wait_for(|written| *written >= all);
             let _ = tokio::time::timeout(MAX_FINISH / 3, wait).await;
-            self.let_go_all(now);
+            self.release_all(now);
             tokio::join!(recorder.finish(MAX_FINISH), self.gate.finish(now, MAX_FINISH));
         } else {
-            self.let_go_all(now);
+            self.release_all(now);
             self.gate.finish(now, MAX_FINISH).await;
         }
     }
 
-    fn let_go_all(&mut self, now: Now) {
+    fn release_all(&mut self, now: Now) {
         while let Some(ahead) = self.ahead.poll(now.moment, u64::MAX) {
             if let Ahead::Batch(events, leaving) = ahead {
                 self.gate.hold(now, events, leaving);
@@ -516,7 +516,7 @@ async fn next_question(questions: &mut Option<mpsc::Receiver<Question>>) -> Opti
 }
 
 /// Waits for the late result of the preparation; forever if none is expected.
-async fn answered(late: &mut Option<Late>) -> Result<Prepared> {
+async fn late_preparation(late: &mut Option<Late>) -> Result<Prepared> {
     let Some(answer) = late else {
         return core::future::pending().await;
     };

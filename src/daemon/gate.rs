@@ -177,7 +177,7 @@ impl Gate {
             self.storage.journal_is_well();
             self.spared.clear();
             self.numbers.unkept(false);
-            self.outputs.say_kept(now, true);
+            self.outputs.send_kept(now, true);
         }
         if self.poll_deadline().is_some_and(|due| due <= now.moment) && self.unkept.is_none() {
             self.storage.journal_is_silent(now.time);
@@ -229,7 +229,7 @@ impl Gate {
         let waiting = self.waiting.iter_mut();
         let leaving: Vec<_> = waiting.filter_map(|held| held.leaving.take()).collect();
         if !leaving.is_empty() {
-            self.outputs.say_kept(now, false);
+            self.outputs.send_kept(now, false);
             self.outputs.release(leaving.into_iter().flatten(), false);
         }
     }
@@ -249,7 +249,7 @@ impl Gate {
         self.leave_unkept_from(now);
         self.settle(now);
         self.release_waiting(now);
-        self.outputs.say_kept(now, false);
+        self.outputs.send_kept(now, false);
         self.outputs.release(leaving, false);
     }
 
@@ -265,9 +265,9 @@ impl Gate {
 }
 
 impl GateOutputs {
-    fn say_kept(&self, now: Now, kept: bool) {
+    fn send_kept(&self, now: Now, kept: bool) {
         if let Some(outlet) = &self.outlet {
-            outlet.say_kept(now.time, kept);
+            outlet.send_kept(now.time, kept);
         }
     }
 
@@ -280,7 +280,7 @@ impl GateOutputs {
                 Leaving::Message(message) => publish(message),
                 Leaving::News(news) => {
                     if let Some(outlet) = &self.outlet {
-                        outlet.tell(news);
+                        outlet.send(news);
                     }
                 }
                 Leaving::Answer(asker, answer) => {

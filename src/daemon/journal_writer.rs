@@ -67,7 +67,7 @@ pub(super) struct JournalWriterThread {
 pub(super) struct Work {
     journal: Option<Journal>,
     /// The journal may be opened, as the thread that prepared the start no longer does.
-    opens: bool,
+    may_open: bool,
     /// The journal's file, to detect that its name refers to another file or to none.
     file: Option<File>,
     /// Handle of SQLite's write-ahead log, for the same purpose.
@@ -89,7 +89,7 @@ pub(super) struct Work {
     lasts: BTreeMap<String, u64>,
     /// Set when the background check has found damage.
     damaged: Arc<AtomicBool>,
-    looked: Option<Timestamp>,
+    file_checked: Option<Timestamp>,
     tidied: Option<Timestamp>,
 }
 
@@ -181,7 +181,7 @@ impl JournalWriterThread {
                     open = false;
                 }
             }
-            self.look_after_file();
+            self.check_file();
             self.replace_damaged();
             self.copy_inputs();
             self.note_reloads();
@@ -204,8 +204,8 @@ impl JournalWriterThread {
                 self.work.reloads.push_back(run);
             }
             Task::Open(journal) => {
-                (self.work.journal, self.work.opens) = (journal, true);
-                self.look_at_file();
+                (self.work.journal, self.work.may_open) = (journal, true);
+                self.reopen_files();
                 self.check();
             }
         }
@@ -217,7 +217,7 @@ impl JournalWriterThread {
             inputs,
             inputs_file,
             inputs_failing,
-            opens: true,
+            may_open: true,
             ..
         } = &mut self.work
         else {
@@ -254,14 +254,14 @@ impl JournalWriterThread {
 
     /// Stores the pending batches. Returns the number of the last one, or `None` if nothing was stored.
     fn keep(&mut self) -> Option<u64> {
-        let last = self.work.pending.back().filter(|_| self.work.opens)?.number;
+        let last = self.work.pending.back().filter(|_| self.work.may_open)?.number;
         let outcome = match &mut self.work.journal {
             Some(journal) => append(journal, &self.work.pending, self.work.tried),
             None => match self.open() {
                 Ok(mut journal) => {
                     let outcome = append(&mut journal, &self.work.pending, true);
                     self.work.journal = Some(journal);
-                    self.look_at_file();
+                    self.reopen_files();
                     outcome
                 }
                 Err(error) => Err(error),
@@ -334,7 +334,7 @@ impl JournalWriterThread {
         if damaged {
             self.work.journal = None;
             self.work.journal = start::replaced(&self.path, now, &self.work.lasts, &Progress::default());
-            self.look_at_file();
+            self.reopen_files();
         }
     }
 
@@ -344,21 +344,24 @@ impl JournalWriterThread {
         Journal::open(&self.path)
     }
 
-    fn look_at_file(&mut self) {
+    fn reopen_files(&mut self) {
         let opened = |path: &Path| self.work.journal.as_ref().and_then(|_| File::open(path).ok());
         let log = Journal::log_of(&self.path);
         (self.work.file, self.work.log) = (opened(&self.path), opened(&log));
     }
 
     /// Detects that the journal was removed or renamed, and copies its events into a new journal.
-    fn look_after_file(&mut self) {
+    fn check_file(&mut self) {
         let now = self.time.now();
-        let due = self.work.looked.is_none_or(|looked| now >= looked + RETRY_PAUSE);
+        let due = self
+            .work
+            .file_checked
+            .is_none_or(|checked| now >= checked + RETRY_PAUSE);
         if !due {
             return;
         }
-        self.work.looked = Some(now);
-        self.lock.look_after(now);
+        self.work.file_checked = Some(now);
+        self.lock.ensure_exists(now);
         if self.work.file.is_none() {
             return;
         }
@@ -379,7 +382,7 @@ impl JournalWriterThread {
             return;
         };
         self.work.journal = start::restored(gone, &self.path, now, &self.work.lasts);
-        self.look_at_file();
+        self.reopen_files();
     }
 
     /// Checks a large journal in the background, as reads and writes report only the damage that they reach.
@@ -415,7 +418,7 @@ impl JournalWriterThread {
                 &Progress::default(),
             );
             self.work.tried = true;
-            self.look_at_file();
+            self.reopen_files();
         }
     }
 

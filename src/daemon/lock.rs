@@ -74,7 +74,7 @@ impl StateLock {
     }
 
     /// Creates and locks the file again if it was removed.
-    pub(super) fn look_after(&self, now: Timestamp) {
+    pub(super) fn ensure_exists(&self, now: Timestamp) {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let path = path(&self.directory);
         if file.as_ref().is_some_and(|file| !super::is_file_of(file, &path)) {
@@ -157,7 +157,7 @@ mod tests {
         let process = format!("process {}, since 2026-11-21", std::process::id());
         assert!(refused.contains(&process), "{refused}");
         std::fs::remove_file(directory.join("lock")).expect("a file");
-        first.look_after(NOW);
+        first.ensure_exists(NOW);
         StateLock::take(&directory, NOW).expect_err("it was locked again");
         StateLock::require(&directory, NOW).expect_err("whoever asks");
         drop(first);

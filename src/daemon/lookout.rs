@@ -31,19 +31,19 @@ impl Lookout {
     }
 
     /// Ends the wait if a board was connected.
-    pub(super) fn hear(&mut self, event: &EventKind) {
+    pub(super) fn handle_event(&mut self, event: &EventKind) {
         if let EventKind::BoardConnected { .. } = event {
             self.since = None;
         }
     }
 
     /// Ends the wait after a port was refused, since that error is logged with its own remedy.
-    pub(super) fn hear_refusal(&mut self) {
+    pub(super) fn handle_refusal(&mut self) {
         self.since = None;
     }
 
     /// The message that is due now, given the names of the present ports.
-    pub(super) fn look<'p>(
+    pub(super) fn check<'p>(
         &mut self,
         now: Moment,
         ports: impl IntoIterator<Item = &'p str>,
@@ -105,8 +105,8 @@ mod tests {
         seconds: i64,
         ports: impl Fn(i64) -> Vec<&'static str>,
     ) -> Vec<(i64, String)> {
-        let looks = (0..seconds).map(|second| (second, lookout.look(at(second), ports(second))));
-        looks
+        let checks = (0..seconds).map(|second| (second, lookout.check(at(second), ports(second))));
+        checks
             .filter_map(|(second, message)| Some((second, message?)))
             .collect()
     }
@@ -141,12 +141,12 @@ mod tests {
     #[test]
     fn nothing_is_reported_with_a_board_or_after_a_refusal() {
         let mut lookout = Lookout::new(at(0));
-        lookout.hear(&EventKind::ClockDisconnected {});
-        assert!(lookout.look(at(4), []).is_none());
-        lookout.hear(&connected());
+        lookout.handle_event(&EventKind::ClockDisconnected {});
+        assert!(lookout.check(at(4), []).is_none());
+        lookout.handle_event(&connected());
         assert_eq!(messages(&mut lookout, 100, |_| Vec::new()), []);
         let mut refused = Lookout::new(at(0));
-        refused.hear_refusal();
+        refused.handle_refusal();
         assert_eq!(messages(&mut refused, 100, |_| vec!["/dev/ttyS0"]), []);
         assert_eq!(messages(&mut Lookout::default(), 100, |_| Vec::new()), []);
     }

@@ -24,9 +24,9 @@ impl MachineWatch {
     pub(super) fn start(directory: PathBuf) -> Result<Self> {
         let (sender, receiver) = watch::channel(Machine::default());
         let mut warned = Warned::default();
-        let look = move || {
+        let work = move || {
             loop {
-                let machine = look(Path::new("/"), &directory);
+                let machine = measure(Path::new("/"), &directory);
                 warned.warn(&machine, &directory);
                 if sender.send(machine).is_err() {
                     return;
@@ -34,7 +34,7 @@ impl MachineWatch {
                 std::thread::sleep(INTERVAL);
             }
         };
-        let started = std::thread::Builder::new().name("machine".to_owned()).spawn(look);
+        let started = std::thread::Builder::new().name("machine".to_owned()).spawn(work);
         started.context("cannot start monitoring the computer")?;
         Ok(Self(receiver))
     }
@@ -46,7 +46,7 @@ impl MachineWatch {
 
 /// Measures the computer whose file system is under `root`, and the disk of `directory`, a path that does not depend on
 /// `root`.
-fn look(root: &Path, directory: &Path) -> Machine {
+fn measure(root: &Path, directory: &Path) -> Machine {
     Machine {
         disk: disk(directory),
         temperature_c: temperature(root),
@@ -165,7 +165,7 @@ mod tests {
         write(root, "sys/class/hwmon/hwmon1/name", "rpi_volt\n");
         write(root, "sys/class/hwmon/hwmon1/in0_lcrit_alarm", "1\n");
         write(root, "proc/self/status", "Name:\tkiebitz\nVmRSS:\t   12345 kB\n");
-        let machine = look(root, &root.join("not/yet/there"));
+        let machine = measure(root, &root.join("not/yet/there"));
         assert_eq!(machine.temperature_c, Some(48.312));
         assert_eq!(machine.under_voltage, Some(true));
         assert_eq!(machine.memory_bytes, Some(12_345 * 1024));
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn missing_measurements_are_unknown() {
         let root = tempfile::tempdir().expect("a directory");
-        let machine = look(root.path(), Path::new("/"));
+        let machine = measure(root.path(), Path::new("/"));
         assert_eq!(
             (machine.temperature_c, machine.under_voltage, machine.memory_bytes),
             (None, None, None)

@@ -74,7 +74,7 @@ use lock::StateLock;
 use lookout::Lookout;
 use machine::MachineWatch;
 use pairings::Pairings;
-use patience::{MAX_WAIT, Waited, beside};
+use patience::{MAX_WAIT, Waited, spawn_thread};
 use ports::Ports;
 use recorder::RecorderHandle;
 use reload::Reload;
@@ -103,7 +103,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     let mut stop = Stop::listen().context("cannot wait for signals")?;
     let reload = Reload::listen(file).context("cannot wait for signals")?;
     let lock_config = config.clone();
-    let lock = beside("lock", move || {
+    let lock = spawn_thread("lock", move || {
         // On failure, opening the journal in the directory reports the reason.
         let _ = lock_config.make_own_state_directory();
         StateLock::take(&lock_config.state_directory(), wall_time())
@@ -217,7 +217,7 @@ impl Daemon {
             progress: progress.clone(),
             feeds: self.feeds.as_ref().map(Feeds::of_stored),
         };
-        let prepared = beside("start", move || preparation.prepare())?;
+        let prepared = spawn_thread("start", move || preparation.prepare())?;
         let (prepared, late) = match patience::wait(stop, prepared, at_most, &progress).await? {
             Waited::Done(prepared) => (prepared?, None),
             Waited::Late(late) => {
@@ -255,7 +255,7 @@ impl Daemon {
              ahead so that none is used twice"
         );
         self.storage.journal_is_silent(time.now());
-        Prepared::of_nothing(&self.config, self.outbox.clone(), time)
+        Prepared::without_data(&self.config, self.outbox.clone(), time)
     }
 
     fn event_loop(&mut self, prepared: Prepared, ports: Ports, late: Option<Late>) -> Result<EventLoop> {
@@ -343,7 +343,7 @@ impl Daemon {
 async fn note_acknowledged(config: &Config, outbox: &Outbox) {
     let acknowledged = outbox.progress().borrow().acknowledged.clone();
     let path = config.journal_file();
-    let noted = beside("note", move || {
+    let noted = spawn_thread("note", move || {
         let by_board = acknowledged.iter().map(|(board, seq)| (&**board, *seq));
         Journal::open(&path).and_then(|mut journal| journal.acknowledge(OUTPUT, LIVE_STREAM, by_board))
     });

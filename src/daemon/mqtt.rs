@@ -49,7 +49,7 @@ impl Mqtt {
     }
 
     /// Restores the state of all boards as far as the journal can be read.
-    pub(super) fn go_on(&mut self, journal: &mut Journal, beginning: Beginning) {
+    pub(super) fn restore(&mut self, journal: &mut Journal, beginning: Beginning) {
         let boards = journal.boards(LIVE_STREAM).unwrap_or_default();
         for (board, _) in boards {
             if let Err(error) = self.resume(journal, &board) {

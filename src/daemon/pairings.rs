@@ -41,7 +41,7 @@ impl Pairings {
     }
 
     /// Restores from the journal which boards have got their pairings. If this fails, boards get them again.
-    pub(super) fn go_on(&mut self, journal: &Journal) {
+    pub(super) fn restore(&mut self, journal: &Journal) {
         if let Err(error) = self.resume(journal) {
             tracing::warn!(
                 "cannot read from the journal which boards have their pairings; they get them again: {:#}",
@@ -105,13 +105,13 @@ impl Pairings {
         self.seating.has_pairing(round, table)
     }
 
-    pub(super) fn hear(&mut self, event: &Event) {
+    pub(super) fn apply(&mut self, event: &Event) {
         self.seating.apply(event);
     }
 
     /// The commands for boards that follow from the pairings at the time `now`, in the order in which to carry them
     /// out.
-    pub(super) fn look(&mut self, now: Timestamp, hall: &Hall) -> Vec<(String, Command)> {
+    pub(super) fn commands_due(&mut self, now: Timestamp, hall: &Hall) -> Vec<(String, Command)> {
         if self.are_none() {
             return Vec::new();
         }

@@ -65,7 +65,7 @@ impl Ports {
     }
 
     /// Scans for ports. Takes about 50 µs.
-    pub(super) fn look(&mut self) -> Vec<LineChange> {
+    pub(super) fn scan(&mut self) -> Vec<LineChange> {
         let listing = self.list.list();
         self.log(
             &listing.missing,

@@ -128,7 +128,7 @@ impl RecorderHandle {
     }
 
     /// Updates the storage state when the disk stops answering and when it answers again.
-    pub(super) fn look(&mut self, now: Now) {
+    pub(super) fn check_progress(&mut self, now: Now) {
         let written = *self.written.borrow();
         let since = match self.behind {
             Some((before, since)) if before == written => since,

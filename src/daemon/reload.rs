@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::event_loop::EventLoop;
 use super::log;
-use super::patience::beside;
+use super::patience::spawn_thread;
 use crate::config::{Config, ConfigError, DaemonSettings, KnownBy, NamedBoard};
 use crate::journal::Run;
 use crate::outputs::broadcast::EventFacts;
@@ -62,7 +62,7 @@ impl Reload {
     }
 
     /// Waits for the next SIGHUP. A separate thread reads the file, because the event loop must not wait for a disk.
-    pub(super) async fn come(&mut self) -> Hangup {
+    pub(super) async fn next(&mut self) -> Hangup {
         loop {
             tokio::select! {
                 read = read(&mut self.reading) => return Hangup::Read(Box::new(read)),
@@ -71,7 +71,7 @@ impl Reload {
                         return Hangup::TerminalGone;
                     }
                     let file = self.file.clone();
-                    match beside("configuration", move || Config::read_or_default(file.as_deref())) {
+                    match spawn_thread("configuration", move || Config::read_or_default(file.as_deref())) {
                         Ok(reading) => self.reading = Some(reading),
                         Err(error) => tracing::error!("cannot reload the configuration: {error:#}"),
                     }

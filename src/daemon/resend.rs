@@ -10,7 +10,7 @@ use kiebitz_game::events::{LIVE_STREAM, time, time_text};
 use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
 
-use super::patience::beside;
+use super::patience::spawn_thread;
 use crate::config::Config;
 use crate::journal::Journal;
 use crate::outputs::mqtt::{Message, Outbox, Prefix, Received, is_level_of};
@@ -72,7 +72,7 @@ impl Resend {
             return;
         }
         let (journal, reading) = (self.journal.clone(), Arc::clone(&self.reading));
-        let read = beside("resend", move || {
+        let read = spawn_thread("resend", move || {
             match page(&journal, &board, wanted) {
                 Ok(page) => outbox.publish(vec![Message::response(&topics.resent().into(), page)]),
                 Err(error) => tracing::warn!(board, "{board}: cannot resend events: {error:#}"),

@@ -235,8 +235,8 @@ impl ShownOutputs {
     /// The outputs of a daemon that restarts from a journal.
     fn resumed(config: &Config, journal: &mut Journal, now: Timestamp) -> Self {
         let mut outputs = Self::new(config, now);
-        outputs.mqtt.go_on(journal, Beginning::Program);
-        outputs.pairings.go_on(journal);
+        outputs.mqtt.restore(journal, Beginning::Program);
+        outputs.pairings.restore(journal);
         for (board, events) in past::of(journal, config, now) {
             for broadcast in &mut outputs.broadcasts {
                 broadcast.resume(now, &board, &events);
@@ -248,7 +248,7 @@ impl ShownOutputs {
 
     fn take(&mut self, event: &Event) {
         self.now = event.ts;
-        self.pairings.hear(event);
+        self.pairings.apply(event);
         for broadcast in &mut self.broadcasts {
             broadcast.take(event.ts, event);
         }

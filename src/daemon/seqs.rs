@@ -38,7 +38,7 @@ impl SeqNotes {
         let (noted, unkept) = watch::channel(false);
         let thread = SeqThread {
             path,
-            is_asked_for: true,
+            is_opening: true,
             file: None,
             given: BTreeMap::new(),
             others,
@@ -114,7 +114,7 @@ impl SeqNotes {
 struct SeqThread {
     path: PathBuf,
     /// Another thread is still opening the file.
-    is_asked_for: bool,
+    is_opening: bool,
     file: Option<SeqFile>,
     /// All known seqs, in case the file must be created again.
     given: BTreeMap<String, (u64, Option<u64>)>,
@@ -133,7 +133,7 @@ impl SeqThread {
             for note in notes.try_iter() {
                 self.take(note);
             }
-            if self.is_asked_for {
+            if self.is_opening {
                 continue;
             }
             match self.write() {
@@ -162,7 +162,7 @@ impl SeqThread {
                 }
             }
             SeqNote::Unkept(unkept) => self.unkept = unkept,
-            SeqNote::File(file) => (self.file, self.is_asked_for) = (file, false),
+            SeqNote::File(file) => (self.file, self.is_opening) = (file, false),
             SeqNote::Ended(noted) => self.ended = Some(noted),
         }
     }

@@ -22,10 +22,9 @@ pub(super) struct Situation {
 }
 
 impl Situation {
-    /// The state for subscribers on the broker, without the report about the broker itself, which they can see. `at`
-    /// contains the state of the disks and the round.
-    pub(super) fn health(&self, at: (StorageState, Option<u32>)) -> DaemonHealth {
-        let mut health = self.health_of_all(at);
+    /// The state for subscribers on the broker. Omits the report about the broker itself, which they can see.
+    pub(super) fn health(&self, storage_and_round: (StorageState, Option<u32>)) -> DaemonHealth {
+        let mut health = self.health_of_all(storage_and_round);
         health.outputs.remove(BROKER);
         health
     }
@@ -41,10 +40,15 @@ impl Situation {
     }
 
     /// The complete status, with all outputs and boards.
-    pub(super) fn status(&self, now: Timestamp, at: (StorageState, Option<u32>), hall: &Hall) -> Status {
+    pub(super) fn status(
+        &self,
+        now: Timestamp,
+        storage_and_round: (StorageState, Option<u32>),
+        hall: &Hall,
+    ) -> Status {
         let connection = self.outbox.as_ref().map(|outbox| *outbox.connection().borrow());
         let broker = connection.map(|connection| connection == ConnectionState::Connected);
-        let health = self.health_of_all(at);
+        let health = self.health_of_all(storage_and_round);
         let boards = hall.boards().filter(|board| !board.is_forgotten());
         let boards = boards.map(|board| board_status(board, hall)).collect();
         Status::new(&self.host, (self.started, now), broker, health, boards)

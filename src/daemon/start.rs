@@ -75,15 +75,15 @@ pub(super) fn start(
     let numbers = open_numbers(config);
     let mut marks = Marks::read(config, numbers.as_ref(), now);
     let path = config.journal_file();
-    let looked = Looked {
+    let prior = PriorFacts {
         lasts: &marks.given.numbers.boards,
-        was_here: !marks.given.numbers.boards.is_empty(),
+        had_journal: !marks.given.numbers.boards.is_empty(),
         progress,
     };
-    let (mut journal, mut replaced_now) = open_journal(&path, now, looked, storage)?;
+    let (mut journal, mut replaced_now) = open_journal(&path, now, prior, storage)?;
     for _ in 0..2 {
         let Some(opened) = &mut journal else { break };
-        marks.look_at(opened, replaced_now);
+        marks.check_journal(opened, replaced_now);
         if abandoned.load(Ordering::Relaxed) {
             break;
         }
@@ -91,7 +91,7 @@ pub(super) fn start(
         if !marks.lost {
             show(opened);
         }
-        let begun = Beginner {
+        let restoration = Restoration {
             config,
             beginning,
             now,
@@ -99,7 +99,7 @@ pub(super) fn start(
             abandoned,
             progress,
         };
-        match begun.take_up(opened, &marks.given) {
+        match restoration.restore(opened, &marks.given) {
             Ok(None) => break,
             Ok(Some(taken)) => {
                 if taken.run.is_none() {
@@ -138,25 +138,25 @@ pub(super) fn start(
                 break;
             }
             Err(error) => {
-                say_failing(error, "kiebitz continues without it", now, storage);
+                report_failing(error, "kiebitz continues without it", now, storage);
                 journal = None;
             }
         }
     }
     let given = match &numbers {
         Some(_) => marks.given.numbers.boards,
-        None => marks.given_once_only(),
+        None => marks.unreserved_seqs(),
     };
     Ok(Started {
         journal,
         numbers,
-        ..Started::anew(config, given, now)
+        ..Started::without_journal(config, given, now)
     })
 }
 
 impl Started {
     /// The state in which only the given seqs are known. Boards that are not among them count after the current time.
-    pub(super) fn anew(config: &Config, given: BTreeMap<String, u64>, now: Timestamp) -> Self {
+    pub(super) fn without_journal(config: &Config, given: BTreeMap<String, u64>, now: Timestamp) -> Self {
         let numbers = hall::LastSeqs {
             boards: given,
             others: number_of(now),
@@ -218,7 +218,7 @@ impl Marks {
         ) {
             given.numbers.boards = lasts;
             // The file cannot be written. Without a spare file either, all boards must count after seqs that were never
-            // reserved, see [`given_once_only`](Self::given_once_only).
+            // reserved, see [`unreserved_seqs`](Self::unreserved_seqs).
             if config.spare_seqs_file().is_some() {
                 given.reserved.boards = reserved;
                 incomplete = false;
@@ -243,7 +243,7 @@ impl Marks {
 
     /// The numbers after which boards count if no file can record seqs: the current time, which exceeds all reserved
     /// seqs.
-    fn given_once_only(mut self) -> BTreeMap<String, u64> {
+    fn unreserved_seqs(mut self) -> BTreeMap<String, u64> {
         raise(&mut self.given.numbers.boards, self.given.reserved.boards);
         let boards = self.given.numbers.boards.into_iter();
         boards
@@ -253,7 +253,7 @@ impl Marks {
 
     /// Checks that the journal has the events that it once had. If events are missing or the journal was `replaced`,
     /// journal and file of seqs may be older copies, so all reserved seqs count as given.
-    fn look_at(&mut self, journal: &Journal, replaced: bool) {
+    fn check_journal(&mut self, journal: &Journal, replaced: bool) {
         let boards: BTreeMap<String, u64> = journal
             .boards(LIVE_STREAM)
             .unwrap_or_default()
@@ -329,7 +329,7 @@ fn raise(lasts: &mut BTreeMap<String, u64>, others: impl IntoIterator<Item = (St
     }
 }
 
-fn say_failing(error: JournalError, consequence: &str, now: Timestamp, storage: &Storage) {
+fn report_failing(error: JournalError, consequence: &str, now: Timestamp, storage: &Storage) {
     let words = format!("{:#}", anyhow::Error::from(error));
     tracing::error!("{words}; {consequence}");
     storage.journal_fails(now, &words);
@@ -369,7 +369,7 @@ fn with_kept(mut numbers: SeqFile, journal: &Journal) -> Option<SeqFile> {
 }
 
 /// Inputs of a restoration with a readable journal.
-struct Beginner<'b> {
+struct Restoration<'b> {
     config: &'b Config,
     beginning: Beginning,
     now: Timestamp,
@@ -389,9 +389,9 @@ struct StartState {
     numbers: hall::LastSeqs,
 }
 
-impl Beginner<'_> {
+impl Restoration<'_> {
     /// Restores the state; `None` if nobody waits for it any more.
-    fn take_up(&self, journal: &mut Journal, given: &KnownSeqs) -> Result<Option<StartState>, JournalError> {
+    fn restore(&self, journal: &mut Journal, given: &KnownSeqs) -> Result<Option<StartState>, JournalError> {
         let Self {
             config,
             beginning,
@@ -404,12 +404,12 @@ impl Beginner<'_> {
             journal: &'s Journal,
             recordings: Option<&'s Path>,
             given: &'s KnownSeqs,
-            Beginner {
+            Restoration {
                 config,
                 zone,
                 progress,
                 ..
-            }: &'s Beginner<'s>,
+            }: &'s Restoration<'s>,
         ) -> Sources<'s> {
             Sources {
                 journal,
@@ -423,7 +423,7 @@ impl Beginner<'_> {
         }
         let from = sources(journal, recordings.as_deref(), given, self);
         let taken = match beginning {
-            Beginning::Program => restart::take_up(&from, now)?,
+            Beginning::Program => restart::restore(&from, now)?,
             Beginning::NewDay => restart::begin_anew(&from)?,
         };
         if abandoned.load(Ordering::Relaxed) {
@@ -482,10 +482,10 @@ fn open_numbers(config: &Config) -> Option<SeqFile> {
 }
 
 /// Facts that are known before the journal is opened.
-struct Looked<'l> {
+struct PriorFacts<'l> {
     lasts: &'l BTreeMap<String, u64>,
     /// A daemon has had a journal here before.
-    was_here: bool,
+    had_journal: bool,
     progress: &'l Progress,
 }
 
@@ -493,11 +493,11 @@ struct Looked<'l> {
 fn open_journal(
     path: &Path,
     now: Timestamp,
-    Looked {
+    PriorFacts {
         lasts,
-        was_here,
+        had_journal,
         progress,
-    }: Looked<'_>,
+    }: PriorFacts<'_>,
     storage: &Storage,
 ) -> Result<(Option<Journal>, bool)> {
     let checked = Journal::open(path).and_then(|mut journal| {
@@ -514,13 +514,13 @@ fn open_journal(
         }
         // If kiebitz has been here before, this is its own journal, which only looks foreign or newer because of
         // damage.
-        Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) if was_here => {
+        Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) if had_journal => {
             tracing::error!("{:#}", anyhow::Error::from(error));
             Ok((replaced(path, now, lasts, progress), true))
         }
         Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) => bail!(error),
         Err(error) => {
-            say_failing(error, "boards are watched without it", now, storage);
+            report_failing(error, "boards are watched without it", now, storage);
             Ok((None, false))
         }
     }

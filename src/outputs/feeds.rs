@@ -360,7 +360,7 @@ impl Feeds {
         let input = HeldInput(now, input);
         match &mut self.held {
             Some(held) => held.push(input),
-            None => self.outlet.tell(input),
+            None => self.outlet.send(input),
         }
     }
 }
@@ -377,7 +377,7 @@ impl HeldInput {
 }
 
 impl Outlet {
-    pub(crate) fn tell(&self, HeldInput(now, input): HeldInput) {
+    pub(crate) fn send(&self, HeldInput(now, input): HeldInput) {
         let input = Arc::new(input);
         for task in &self.0 {
             // Sending fails only if the task has ended.
@@ -386,8 +386,8 @@ impl Outlet {
     }
 
     /// Reports whether the journal has all events sent so far, and those that follow.
-    pub(crate) fn say_kept(&self, now: Timestamp, kept: bool) {
-        self.tell(HeldInput(now, FeedInput::Kept(kept)));
+    pub(crate) fn send_kept(&self, now: Timestamp, kept: bool) {
+        self.send(HeldInput(now, FeedInput::Kept(kept)));
     }
 
     /// An outlet that collects events, changes of `kept` and ticks for a test.
