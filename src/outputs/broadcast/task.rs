@@ -1,4 +1,4 @@
-//! The task that takes in events and makes the files.
+//! The task that makes the files from events.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::outputs::shared::trial::Trial;
 /// The current files.
 pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
 
-/// Time to wait for further input after a change, so that all of it is published together.
+/// Waiting time for further input after a change, so that everything about one move is published together.
 const GATHERED: Duration = Duration::from_millis(150);
 
 impl Output for Publish {
@@ -35,7 +35,7 @@ impl Output for Publish {
             starting.spawn(target_files.follow(files.clone(), reports.clone()));
         }
         if let Some(address) = self.listen {
-            // Serves until the program ends; shutdown does not wait for it.
+            // Serves until the program ends, so shutdown does not wait for it.
             tokio::spawn(web::serve(address, files));
         }
     }
@@ -57,18 +57,18 @@ impl Output for Publish {
     }
 }
 
-/// Takes in events and makes the files, once for each delay.
+/// Makes the files from events, once for each delay that an output uses.
 #[derive(Debug)]
 pub(in crate::outputs) struct Follower {
     inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
     shows: BTreeMap<Duration, (Broadcast, watch::Sender<Arc<Files>>)>,
     facts: EventFacts,
-    /// Whether pairings have arrived. Without them a round would have only some of its games.
+    /// Whether pairings have arrived. Until then, a round would have only some of its games.
     paired: bool,
 }
 
 impl Follower {
-    /// Creates a follower of an event without games.
+    /// Creates the task for an event without games.
     pub(in crate::outputs) fn new(
         inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
         facts: EventFacts,
@@ -85,7 +85,7 @@ impl Follower {
         self.shown(delay).1.subscribe()
     }
 
-    /// Adds the web page to the files with this delay, at once, so that early viewers can wait on it.
+    /// Adds the web page to the files with this delay, immediately, so that it is served before there are games.
     pub(in crate::outputs) fn bring_page(&mut self, delay: Duration) {
         let (show, files) = self.shown(delay);
         show.bring_page();
@@ -105,7 +105,7 @@ impl Follower {
             let mut now = now;
             self.take_in(now, &input);
             if self.shows.values_mut().any(|(show, _)| show.advance(now)) {
-                // Waiting input belongs to the same move.
+                // Further input that is already waiting is often about the same move.
                 tokio::time::sleep(GATHERED).await;
                 while let Ok((at, input)) = self.inputs.try_recv() {
                     now = now.max(at);

@@ -1,6 +1,6 @@
 //! Serves the files of the broadcast over HTTP, read-only.
 //!
-//! Requests in the format of livechesscloud work as well: `/meta/ID` names the host, and the files are also under
+//! Also answers requests in livechesscloud's format: `/meta/ID` names the host, and the files are also available under
 //! `/get/ID/`.
 
 use core::hash::{Hash, Hasher};
@@ -21,7 +21,7 @@ use super::task::Snapshot;
 use super::{page, stream};
 use crate::outputs::shared::http::{accept, listen};
 
-/// Maximum number of open connections; others wait. For more viewers, a proxy or a bucket is needed.
+/// Maximum number of open connections; further ones wait. Larger audiences need a proxy or a bucket.
 const MAX_CONNECTIONS: usize = 256;
 
 /// Serves the files at this address until the program ends.
@@ -43,7 +43,7 @@ fn router(files: Snapshot) -> Router {
         .layer(CompressionLayer::new())
 }
 
-/// The host of an event's files, in the format of livechesscloud.
+/// Answers `/meta/ID` in livechesscloud's format.
 async fn meta(Path(id): Path<String>, headers: HeaderMap) -> Response {
     let host = headers
         .get(header::HOST)
@@ -68,7 +68,7 @@ async fn under_id(
 async fn file(State(files): State<Snapshot>, Path(path): Path<String>, headers: HeaderMap) -> Response {
     let mut response = of(&files, &path, &headers);
     if path == stream::LIST {
-        // This header announces the stream, so pages served from a folder or bucket do not try to open one.
+        // Only this server announces the stream, so that pages from a folder or bucket do not try to open one.
         response
             .headers_mut()
             .insert(stream::HEADER, HeaderValue::from_static("stream"));
@@ -79,7 +79,7 @@ async fn file(State(files): State<Snapshot>, Path(path): Path<String>, headers: 
 fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     let file = files.borrow().get(path).cloned();
     let Some(file) = file else {
-        // The file may exist in a moment, so a "not found" must not be cached for longer.
+        // The file may exist in a moment, so caches may keep the answer no longer than they may keep a file.
         let none = (StatusCode::NOT_FOUND, "there is no such file\n").into_response();
         return with_headers("text/plain; charset=utf-8", CACHE_CONTROL, none);
     };
@@ -87,7 +87,7 @@ fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     let known = headers
         .get(header::IF_NONE_MATCH)
         .and_then(|known| known.to_str().ok());
-    // A proxy that compresses marks ETags as weak.
+    // A proxy that compresses turns ETags into weak ones.
     let is_known = known.is_some_and(|known| {
         known
             .split(',')
@@ -115,7 +115,7 @@ fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     response
 }
 
-/// The ETag of a file, a hash of its content.
+/// The ETag of a file: a hash of its content.
 fn tag(file: &PublishedFile) -> String {
     let mut hasher = DefaultHasher::new();
     file.content.hash(&mut hasher);
@@ -126,7 +126,7 @@ fn with_headers(media_type: &'static str, cache: &'static str, mut response: Res
     let headers: [(HeaderName, &'static str); 4] = [
         (header::CONTENT_TYPE, media_type),
         (header::CACHE_CONTROL, cache),
-        // Pages of other sites may read public files.
+        // Files are public, so pages of other sites may read them.
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
@@ -138,7 +138,7 @@ fn with_headers(media_type: &'static str, cache: &'static str, mut response: Res
     response
 }
 
-/// The page, or without one a list of the games.
+/// The page or, if there is none, a list of the games.
 async fn contents(State(files): State<Snapshot>, headers: HeaderMap) -> Response {
     if files.borrow().contains_key(page::INDEX) {
         return of(&files, page::INDEX, &headers);
@@ -188,7 +188,7 @@ mod tests {
         serving_with_sender(files).await.0
     }
 
-    /// The sender changes the files.
+    /// Like [`serving`], with the sender to change the files.
     async fn serving_with_sender(files: Files) -> (SocketAddr, Arc<watch::Sender<Arc<Files>>>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -206,7 +206,7 @@ mod tests {
         (address, sender)
     }
 
-    /// Every file may change: a result may be corrected after the round is over.
+    /// The content of every path may change, for example when a result is corrected after the round.
     #[tokio::test]
     async fn a_corrected_result_is_served_at_the_address_of_the_wrong_one() {
         let paths = [
@@ -294,7 +294,7 @@ mod tests {
         }
     }
 
-    /// Streams do not keep others from reading.
+    /// Open streams do not use up the connections for other requests.
     #[tokio::test]
     async fn a_stream_does_not_count_as_a_connection() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -18,18 +18,18 @@ pub(super) struct LichessClient {
     settings: Lichess,
 }
 
-/// Lichess's answer for one game of a push.
+/// The outcome of a push for one game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pushed {
     /// Lichess has read this number of plies.
     Moves(usize),
-    /// Lichess rejects the game, with this error.
+    /// Lichess rejects the game and gives this error.
     Refused(String),
 }
 
 #[derive(Debug, Error)]
 pub(super) enum LichessFailure {
-    /// There is no token in the file or credential.
+    /// The file or credential contains no token.
     #[error("{0}")]
     NoToken(String),
     /// The token is invalid or lacks the scope `study:write`.
@@ -40,27 +40,26 @@ pub(super) enum LichessFailure {
     Forbidden,
     #[error("too many requests: Lichess asks for a pause of {} s", pause.as_secs())]
     TooMany { pause: Duration },
-    /// The broadcast or round does not exist.
     #[error("not found on Lichess: {object}")]
     Missing { object: String },
-    /// Any other failure status, or an answer that cannot be read.
+    /// Any other error status, or an answer that cannot be parsed.
     #[error("Lichess answered {status}: {text}")]
     Answer {
         status: StatusCode,
-        /// The error in the answer, shortened.
+        /// The error message of the answer, shortened.
         text: String,
     },
-    /// No answer, with the reason.
+    /// No answer, for this reason.
     #[error("{0}")]
     Silent(String),
 }
 
 impl LichessFailure {
-    /// The pause before the next attempt; `None` if the failure implies none.
+    /// The pause before the next attempt, if the failure requires a specific one.
     pub(super) const fn pause(&self) -> Option<Duration> {
         match self {
             Self::TooMany { pause } => Some(*pause),
-            // Nothing changes until a person acts.
+            // Only a person can correct these failures, so frequent attempts are pointless.
             Self::NoToken(_) | Self::Token { .. } | Self::Forbidden => Some(LONGEST_PAUSE),
             _ => None,
         }
@@ -71,7 +70,7 @@ impl LichessFailure {
     }
 }
 
-/// Timeout of a request. Lichess works on a push for ten seconds at most.
+/// Timeout of a request. Lichess processes a push for at most ten seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Name of the systemd credential.
 const CREDENTIAL: &str = "lichess-token";
@@ -86,7 +85,7 @@ impl LichessClient {
             .timeout(PATIENCE)
             .build();
         Self {
-            // If this computer has no certificates, the first request reports the error.
+            // If this computer has no CA certificates, the first request reports the error.
             http: http.unwrap_or_default(),
             settings,
         }
@@ -116,7 +115,7 @@ impl LichessClient {
         allows.then_some(()).ok_or_else(|| self.wrong_token())
     }
 
-    /// Returns the names and ids of a broadcast's rounds.
+    /// The names and ids of a broadcast's rounds.
     pub(super) async fn rounds(&self, tour: &str) -> Result<Vec<(String, String)>, LichessFailure> {
         let request = self.http.get(format!("{}/api/broadcast/{tour}", self.server()));
         let answer = self.request_json(request, &format!("broadcast {tour}")).await?;
@@ -126,7 +125,7 @@ impl LichessClient {
         Ok(rounds.into_iter().flatten().filter_map(named).collect())
     }
 
-    /// Creates a broadcast and returns its id. The name is cut at 80 characters.
+    /// Creates a broadcast and returns its id. The name is truncated to 80 characters.
     pub(super) async fn new_tour(&self, name: &str) -> Result<String, LichessFailure> {
         let name: String = name.chars().take(80).collect();
         let request = self.http.post(format!("{}/broadcast/new", self.server()));
@@ -136,7 +135,7 @@ impl LichessClient {
         id(&answer, "tour")
     }
 
-    /// Creates a round that takes its games by push, and returns its id.
+    /// Creates a round whose games are pushed, and returns its id.
     pub(super) async fn new_round(&self, tour: &str, name: &str) -> Result<String, LichessFailure> {
         let request = self.http.post(format!("{}/broadcast/{tour}/new", self.server()));
         let answer = self
@@ -145,7 +144,7 @@ impl LichessClient {
         id(&answer, "round")
     }
 
-    /// Sends the games of a round. Returns the result of each.
+    /// Sends the games of a round. Returns the outcome for each game.
     pub(super) async fn push(&self, round: &str, pgn: &str) -> Result<Vec<Pushed>, LichessFailure> {
         let url = format!("{}/api/broadcast/round/{round}/push", self.server());
         let request = self
@@ -192,7 +191,7 @@ impl LichessClient {
         LichessFailure::Token { server }
     }
 
-    /// Reads the token anew for each request, so a new token needs no restart.
+    /// Reads the token for each request, so that a new token needs no restart.
     fn token(&self) -> Result<String, LichessFailure> {
         let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
         let file = self

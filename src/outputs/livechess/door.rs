@@ -22,14 +22,14 @@ use super::task::{ClientRequest, Lookup, WAITING};
 use crate::outputs::shared::host_header::is_own_name;
 use crate::outputs::shared::http;
 
-/// Maximum number of concurrent connections and of WebSocket clients; they are programs in one hall.
+/// Maximum numbers of connections and of WebSocket clients. Clients are programs in one hall.
 const MAX_CONNECTIONS: usize = 64;
 const MAX_CLIENTS: usize = 32;
-/// Maximum size of a client's message, in bytes. A call with a position has 200 bytes.
+/// Maximum size of a client's message in bytes. A call with a position has about 200.
 const MAX_MESSAGE: usize = 16 << 10;
-/// Maximum time for an answer, and for a client to accept a frame.
+/// Maximum time to produce an answer, and for a client to accept a frame.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Interval between pings, and number of pings in a row that a client may leave unanswered.
+/// Interval between pings, and maximum number of consecutive pings that a client may leave unanswered.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const MAX_SILENCE: u32 = 3;
 
@@ -68,7 +68,7 @@ fn router(settings: LiveChessSettings, requests: mpsc::Sender<ClientRequest>) ->
         .layer(middleware::from_fn_with_state(Arc::new(settings), check))
 }
 
-/// Checks the origin of a request. Pages need their site in `origins`; programs send no origin and are let in.
+/// Checks the origin of a request. Pages need their site in `origins`; programs send no origin and are accepted.
 async fn check(State(settings): State<Arc<LiveChessSettings>>, request: Request, next: Next) -> Response {
     let host = text(&request, header::HOST).unwrap_or_default();
     if !settings.is_open() && !is_own_name(&host) {
@@ -96,7 +96,7 @@ async fn check(State(settings): State<Arc<LiveChessSettings>>, request: Request,
     response
 }
 
-/// A header in lower case, as host names are case-insensitive; empty if the value is not ASCII text.
+/// A header in lower case, since host names are case-insensitive; empty if the value is not ASCII text.
 fn text(request: &Request, name: HeaderName) -> Option<String> {
     let value = request.headers().get(name)?;
     Some(value.to_str().unwrap_or_default().to_ascii_lowercase())
@@ -183,7 +183,7 @@ impl LiveChessState {
             .is_ok()
         {
             self.converse(socket, session, to_send).await;
-            // Sending fails only when the program ends.
+            // Sending fails only if the program is ending.
             let _ = self.requests.send(ClientRequest::Close(session)).await;
         }
         drop(permit);

@@ -1,8 +1,8 @@
-//! Posts each event at least once, in order within each board. Only if the journal is read late after a restart, live
-//! events precede older ones.
+//! Posts each event at least once, in the order of its board. There is one exception: if the journal can be read only
+//! late after a restart, live events precede older ones.
 //!
 //! A file stores the last event of each board that the address has accepted. After a restart, the remaining events of
-//! the tournament's games are posted from the journal.
+//! the tournament's games are read from the journal and posted.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -27,9 +27,9 @@ use crate::system_time::wall_time;
 /// Maximum number of events in one request.
 const TOGETHER: usize = 100;
 /// Maximum number of events waiting for an unreachable address: a round of a hundred boards. Beyond it, the oldest
-/// events are left to the journal and posted after the next start.
+/// events are dropped from memory; the next start reads them from the journal and posts them.
 const WAITING: usize = 20_000;
-/// Shortest interval between two writes of the notes.
+/// Minimum interval between two writes of the notes.
 const NOTED: Duration = Duration::from_secs(10);
 
 /// Posts events until the input ends.
@@ -81,7 +81,7 @@ struct EventPoster {
 }
 
 impl EventPoster {
-    /// Posts the next events that are due. Returns the pause before the next attempt if the address refuses them.
+    /// Posts the next due events. Returns the pause before the next attempt if the address refuses them.
     async fn post(&mut self) -> Option<Duration> {
         let output = self.address.output().to_owned();
         let (body, count) = self.queue.next();
@@ -118,24 +118,24 @@ impl EventPoster {
 #[derive(Debug)]
 struct WebhookQueue {
     delay: Duration,
-    /// Events that are not due yet, each with the time at which it is due.
+    /// Events that are not due yet, with their due times.
     held: VecDeque<(Timestamp, Event)>,
     due: VecDeque<Event>,
-    /// The last event of each board that the address had at the start.
+    /// The last event of each board that the address had accepted before the start.
     delivered_before: BTreeMap<String, u64>,
     /// The first live event of each board since the start.
     first: BTreeMap<String, u64>,
-    /// The last event of each board up to which the address has all.
+    /// The last event of each board up to which the address has accepted all.
     noted: BTreeMap<String, u64>,
-    /// Boards with events left to the journal; their `noted` no longer advances.
+    /// Boards with events that were dropped from memory. Their `noted` no longer advances.
     behind: BTreeSet<String>,
-    /// Whether the journal has the events that arrive now.
+    /// Whether the journal stores the events that arrive now.
     kept: bool,
     /// Events that the journal does not have, by board and seq.
     unkept: BTreeSet<(String, u64)>,
 }
 
-/// An event with the mark `kept: false` if the journal does not have it.
+/// An event with `kept: false` if the journal does not have it.
 #[derive(Debug, Serialize)]
 struct Posted<'q> {
     #[serde(flatten)]
@@ -179,7 +179,7 @@ impl WebhookQueue {
                     }
                     self.hold(event.ts.min(now), event);
                 }
-                // The due times interleave: the past of a board may be older than events held for another board.
+                // A board's past may be older than the held events of other boards.
                 self.held.make_contiguous().sort_by_key(|(due, _)| *due);
             }
             FeedInput::SetForward(by) => self.set_forward(*by, |_| true),
@@ -201,7 +201,7 @@ impl WebhookQueue {
         }
     }
 
-    /// Moves the due times of some boards forward: no time passed while the clock was set.
+    /// Moves the due times of some boards forward by the step of the clock, since no time has passed.
     fn set_forward(&mut self, by: Duration, is_held: impl Fn(&str) -> bool) {
         for (due, event) in &mut self.held {
             if is_held(&event.board) {
@@ -221,7 +221,7 @@ impl WebhookQueue {
         !self.due.is_empty()
     }
 
-    /// The JSON of the next events that are due, and their number.
+    /// The next due events as JSON, and their number.
     fn next(&self) -> (Vec<u8>, usize) {
         let next: Vec<Posted<'_>> = self
             .due
@@ -240,7 +240,7 @@ impl WebhookQueue {
         }
     }
 
-    /// Removes the first `count` due events, which the address has accepted.
+    /// Removes the first `count` due events after the address has accepted them.
     fn taken(&mut self, count: usize) {
         for event in self.due.drain(..count.min(self.due.len())) {
             if !self.behind.contains(&event.board) {

@@ -39,7 +39,6 @@ impl Recipient for RoundPoster {
 }
 
 impl RoundPoster {
-    /// Posts the rounds that have changed.
     async fn post_changes(&mut self, files: &Files) -> Result<(), PostFailure> {
         let output = self.address.output().to_owned();
         for (round, content) in rounds(files) {

@@ -5,7 +5,7 @@ use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::events::{Event, EventKind};
 use kiebitz_hardware::Timestamp;
 
-/// A game with facts that its record lacks.
+/// A game with facts that are not part of its record.
 #[derive(Debug)]
 pub(in crate::outputs) struct ShownGame {
     pub(in crate::outputs) record: GameRecord,
