@@ -8,7 +8,7 @@ use super::super::lock::StateLock;
 use super::*;
 use crate::system_time::LiveTime;
 
-/// A gate whose journal stores nothing before [`World::open`].
+/// A gate whose journal stores nothing until [`World::open`].
 struct World<H> {
     directory: TempDir,
     gate: Gate,
@@ -82,14 +82,14 @@ fn kept(answered: &mut oneshot::Receiver<RequestOutcome>) -> Option<bool> {
 }
 
 impl<H: FnMut() -> Vec<String>> World<H> {
-    /// Holds events with their news; without events, a tick.
+    /// Holds events together with their input for the outputs; without events, a tick.
     fn hold(&mut self, ms: u64, seqs: impl IntoIterator<Item = u64>) {
         let events: Vec<Event> = seqs.into_iter().map(sample).collect();
         let news = HeldInput::of(at(ms).time, &events);
         self.gate.hold(at(ms), events, vec![Leaving::News(news)]);
     }
 
-    /// Holds an answer with the events of these seqs.
+    /// Holds an answer together with the events of these seqs.
     fn answer(&mut self, ms: u64, seqs: impl IntoIterator<Item = u64>) -> oneshot::Receiver<RequestOutcome> {
         let (answer, answered) = answer();
         let events = seqs.into_iter().map(sample).collect();
@@ -97,7 +97,7 @@ impl<H: FnMut() -> Vec<String>> World<H> {
         answered
     }
 
-    /// Lets the disk answer.
+    /// Opens the journal and the file of seqs, as when the disk answers.
     fn open(&self) {
         let journal = Journal::open(&self.file()).expect("a journal");
         let numbers = SeqFile::open(&self.directory.path().join("numbers"), "boot").expect("a file");
@@ -164,7 +164,7 @@ async fn after_the_grace_period_everything_leaves_marked_as_not_kept() {
     world.gate.settle(at(2500));
     assert_eq!((world.hear)(), ["kept false", "1"]);
     assert_eq!(kept(&mut answered), Some(false));
-    // From now on, events do not wait.
+    // From now on, events no longer wait.
     world.hold(2600, [3]);
     world.hold(2601, []);
     assert_eq!((world.hear)(), ["kept false", "3", "tick"]);

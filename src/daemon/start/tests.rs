@@ -51,7 +51,7 @@ impl Place {
                 .expect("room");
         }
         if !stopped {
-            // The files as SIGKILL leaves them: closing the journal would empty its log.
+            // Copy the files as SIGKILL leaves them, since closing the journal would empty its log.
             let log = Journal::log_of(&place.config.journal_file());
             let files = [place.config.journal_file(), log];
             let left = files.map(|file| (fs::read(&file).expect("a file"), file));
@@ -77,7 +77,7 @@ impl Place {
         }
     }
 
-    /// Flips bits in the journal or its log, cuts it off or overwrites a part. Returns a description.
+    /// Flips bits in the journal or its log, truncates it or overwrites a part. Returns a description of the damage.
     fn damage(&self, chance: &mut Chance) -> String {
         let journal = self.config.journal_file();
         let log = Journal::log_of(&journal);
@@ -113,7 +113,7 @@ impl Place {
         words
     }
 
-    /// Starts like the daemon, lets boards come and report events, and stores these.
+    /// Starts like the daemon, connects boards that report events, and stores these events.
     fn begin(&mut self, words: &str) {
         let started = begun(&self.config);
         let Started {
@@ -170,7 +170,7 @@ fn begun(config: &Config) -> Result<Started> {
     start(config, Beginning::Program, NOW, &context, &mut |_| {})
 }
 
-/// A game on both boards, three times.
+/// Three rounds in which both boards play the game of the capture.
 fn events() -> Vec<Event> {
     let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/clean-game.pcapng");
     let mut replay = Replay::open(&capture, LIVE_STREAM).expect("the capture");
@@ -198,7 +198,7 @@ fn events() -> Vec<Event> {
     events
 }
 
-/// The events of two boards that are connected.
+/// Connects two boards, and returns their events.
 fn boards_come(hall: &mut Hall) -> Vec<Event> {
     let mut now = NOW + Duration::from_secs(1);
     let mut lines: Vec<_> = ["00042", "00043"]
@@ -237,7 +237,7 @@ fn boards_come(hall: &mut Hall) -> Vec<Event> {
         .collect()
 }
 
-/// Each of 200 damages is followed by two successful starts.
+/// Damages a journal 200 times, and then starts twice.
 #[test]
 fn no_damage_prevents_a_start_or_repeats_a_seq() {
     let places = [Place::new(false), Place::new(true)];

@@ -1,4 +1,4 @@
-//! Wraps rumqttc's clients for MQTT 5 and 3.1.1 in one interface. Brokers with only 3.1.1 get all topics too, but
+//! Wraps rumqttc's clients for MQTT 5 and 3.1.1 in one interface. Brokers that support only 3.1.1 get all topics, but
 //! without content types, user properties and response topics.
 
 use rumqttc::v5::mqttbytes::QoS;
@@ -30,7 +30,7 @@ pub(super) enum MqttClient {
     Four(four::AsyncClient),
 }
 
-/// Event loop that makes and keeps the connection.
+/// rumqttc's event loop, which makes the connection and drives it.
 pub(super) enum Loop {
     Five(Box<v5::EventLoop>),
     Four(Box<four::EventLoop>),
@@ -40,13 +40,13 @@ pub(super) enum Loop {
 #[derive(Debug)]
 pub(super) enum Happened {
     Accepted(Limits),
-    /// rumqttc has given the next message from its queue this packet id.
+    /// rumqttc has assigned this packet id to the next message of its queue.
     Numbered(u16),
     Acknowledged(u16),
-    /// The broker rejects a message, with the reason.
+    /// The broker rejects the message with this packet id, for the given reason.
     Refused(u16, String),
     Commanded(Box<Received>),
-    /// The broker rejects the subscription to commands, with the reason.
+    /// The broker rejects the subscription to commands, for the given reason.
     Unheard(String),
     Disconnected,
 }
@@ -58,7 +58,7 @@ const CONNECT_TIMEOUT_S: u64 = 5;
 /// Payload format indicator of MQTT 5 for UTF-8 text.
 const UTF_8: u8 = 1;
 
-/// Returns a client and its event loop. `room` is the capacity of the queue of outgoing messages.
+/// Creates a client and its event loop. `room` is the capacity of the queue of outgoing messages.
 pub(super) fn of(dialect: Dialect, config: &MqttConfig, will: &Message, room: usize) -> (MqttClient, Loop) {
     match dialect {
         Dialect::Five => {
@@ -77,7 +77,7 @@ pub(super) fn of(dialect: Dialect, config: &MqttConfig, will: &Message, room: us
 }
 
 impl MqttClient {
-    /// Queues a message. Returns false if the connection is lost or about to be.
+    /// Queues a message. Returns false if the connection is lost or about to be lost.
     pub(super) fn publish(&self, message: &Message) -> bool {
         let (topic, payload, retain) = (&*message.topic, message.payload.clone(), message.is_retained());
         match self {
@@ -93,8 +93,8 @@ impl MqttClient {
         }
     }
 
-    /// Subscribes to topics. If the queue is full, the connection is about to be lost, and the next one subscribes
-    /// again.
+    /// Subscribes to topics. If the queue is full, the connection is about to be lost, and the next connection
+    /// subscribes again.
     pub(super) fn listen(&self, topics: Vec<String>) {
         match self {
             Self::Five(client) => drop(client.try_subscribe_many(inlet::filters(topics))),
@@ -105,7 +105,7 @@ impl MqttClient {
         }
     }
 
-    /// Sends DISCONNECT. If that fails, the connection is lost, which the event loop reports.
+    /// Sends DISCONNECT. A failure means that the connection is lost, which the event loop reports.
     pub(super) fn disconnect(&self) {
         match self {
             Self::Five(client) => drop(client.try_disconnect()),
@@ -138,7 +138,7 @@ impl Loop {
         }
     }
 
-    /// Waits for the next relevant event. `stands` tells whether the broker has accepted the connection.
+    /// Waits for the next relevant event. `stands` is whether the broker has accepted the connection.
     pub(super) async fn next(&mut self, config: &MqttConfig, stands: bool) -> Result<Happened, LostReason> {
         loop {
             let happened = match self {
@@ -161,8 +161,8 @@ impl Loop {
         }
     }
 
-    /// Drains the events before the loss of the connection. A broker that rejects a message may close the connection
-    /// immediately, and rumqttc then reports the loss first.
+    /// Takes the events that precede the loss of the connection. A broker that rejects a message may close the
+    /// connection immediately, and rumqttc then reports the loss first.
     pub(super) fn before_loss(&mut self, config: &MqttConfig) -> Vec<Happened> {
         let prefix = &config.prefix;
         match self {
@@ -242,14 +242,14 @@ fn properties(message: &Message) -> five::PublishProperties {
     }
 }
 
-/// The user property of an event that is published before the journal has it.
+/// The user property of messages that are published before the journal has stored their events.
 fn not_kept() -> Vec<(String, String)> {
     vec![("kept".to_owned(), "false".to_owned())]
 }
 
-/// The host name for rumqttc, which connects to the name with `:port` appended, but checks certificates against the
-/// name alone. So for an encrypted connection an IPv6 address has no brackets. It is reachable without them too,
-/// because rumqttc takes the text after the last colon as the port.
+/// The host name for rumqttc, which appends `:port` for connecting, but checks certificates against the name alone. An
+/// IPv6 address of an encrypted connection therefore has no brackets. This works because rumqttc takes the text after
+/// the last colon as the port.
 fn host(config: &MqttConfig) -> &str {
     match config.is_encrypted() {
         true => without_brackets(&config.host),
@@ -266,7 +266,7 @@ fn options(config: &MqttConfig, will: &Message) -> v5::MqttOptions {
     let mut properties = five::ConnectProperties::new();
     properties.max_packet_size = Some(MAX_PACKET_BYTES);
     options.set_connect_properties(properties);
-    // Send each move at once, without Nagle's algorithm.
+    // Disable Nagle's algorithm, so that each move is sent at once.
     let mut network = options.network_options();
     network.set_tcp_nodelay(true);
     options.set_network_options(network);

@@ -1,10 +1,10 @@
-//! Tracks up to which event the broker has acknowledged each board.
+//! Tracks how far the broker has acknowledged the events of each board.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// The events in memory, by board. If the broker acknowledges them out of order, an event counts only once all earlier
-/// ones are acknowledged.
+/// The events in memory, by board. If the broker acknowledges events out of order, an event counts only once all
+/// earlier ones are acknowledged.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     boards: BTreeMap<Arc<str>, VecDeque<LedgerEntry>>,
@@ -26,8 +26,8 @@ impl Ledger {
         });
     }
 
-    /// Marks an event as acknowledged. Returns the board's last event up to which all are acknowledged, if it has
-    /// advanced.
+    /// Marks an event as acknowledged. Returns the seq up to which all of the board's events are acknowledged, if it
+    /// has advanced.
     pub(crate) fn acknowledge(&mut self, board: &str, seq: u64) -> Option<u64> {
         let entries = self.boards.get_mut(board)?;
         let entry = entries

@@ -1,8 +1,8 @@
 //! One connection to the broker, from CONNECT to its end.
 //!
-//! rumqttc can reconnect on its own, but then decides on its own which messages to send again: its queue is cleared if
-//! the broker has no session, and mixed with new messages if it has one. So every connection gets a new client, and
-//! only the outbox knows what the broker has acknowledged.
+//! rumqttc can reconnect on its own, but then also decides which messages to send again: it clears its queue if the
+//! broker has no session, and mixes the queue with new messages if the broker has one. Therefore every connection gets
+//! a new client, and only the outbox tracks what the broker has acknowledged.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -17,16 +17,16 @@ use super::message::Message;
 use super::queue::Ticket;
 use super::settings::MqttConfig;
 
-/// A connection that is being made or stands.
+/// A connection that is being made or has been accepted.
 #[derive(Debug)]
 pub(crate) struct BrokerLink {
     client: MqttClient,
     events: mpsc::Receiver<Result<Happened, LostReason>>,
-    /// Polls rumqttc in a separate task, because its `poll` is not cancel safe: it may lose a message.
+    /// Polls rumqttc in a separate task, because rumqttc's `poll` is not cancel safe and could lose a message.
     poller: JoinHandle<()>,
-    /// Messages handed to rumqttc without a packet id yet. rumqttc keeps their order.
+    /// Messages passed to rumqttc that have no packet id yet. rumqttc keeps their order.
     unnumbered: VecDeque<Ticket>,
-    /// Messages with a packet id that are not acknowledged.
+    /// Messages with a packet id that are not acknowledged yet, by packet id.
     under_way: HashMap<u16, Ticket>,
     /// Topics to subscribe to.
     topics: Vec<String>,
@@ -36,12 +36,12 @@ pub(crate) struct BrokerLink {
 pub(crate) enum LinkEvent {
     Connected(Limits),
     Acknowledged(Ticket),
-    /// The broker rejects a message, with the reason.
+    /// The broker rejects a message, for the given reason.
     Refused(Ticket, String),
     Commanded(Box<Received>),
-    /// The broker rejects the subscription to commands, with the reason.
+    /// The broker rejects the subscription to commands, for the given reason.
     Unheard(String),
-    /// DISCONNECT was sent: an orderly end.
+    /// DISCONNECT was sent, so the connection ended in order.
     Closed,
     /// The connection failed or was lost.
     Lost(LostReason),
@@ -56,7 +56,7 @@ pub(crate) struct Limits {
     pub(crate) packet_bytes: usize,
 }
 
-/// Maximum number of messages sent ahead of their acknowledgements.
+/// Maximum number of unacknowledged messages, even if the broker allows more.
 pub(crate) const MAX_WINDOW: u16 = 64;
 impl BrokerLink {
     /// Starts to connect. The broker publishes `will` if the connection is lost.
@@ -75,7 +75,7 @@ impl BrokerLink {
         }
     }
 
-    /// Sends a message. Returns false if the connection is lost or about to be.
+    /// Sends a message. Returns false if the connection is lost or about to be lost.
     #[must_use]
     pub(crate) fn publish(&mut self, ticket: Ticket, message: &Message) -> bool {
         let taken = self.client.publish(message);
@@ -176,10 +176,9 @@ async fn poll(mut events_of: Loop, config: MqttConfig, events: mpsc::Sender<Resu
     }
 }
 
-/// Reads the password and the certificates from their files.
+/// Reads the password and the certificates from their files, on a thread for blocking work.
 pub(crate) async fn credentials(config: &MqttConfig) -> Result<Credentials, LostReason> {
     let (login, tls) = (config.login.clone(), config.tls.clone());
-    // Reading may block on a slow disk.
     let read = tokio::task::spawn_blocking(move || {
         let login = login.map(|login| login.read()).transpose()?;
         let tls = tls.map(|tls| tls.client_config()).transpose()?;

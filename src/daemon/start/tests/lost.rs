@@ -1,5 +1,5 @@
-//! Damage to the state directory after a round: no seq is given to another event, and everything that recordings,
-//! starts and commands yield is restored.
+//! Damage to the state directory after a round: no seq is given to another event, and every event that follows from
+//! recordings, starts and commands is restored.
 
 use std::collections::BTreeSet;
 use std::io::BufReader;
@@ -20,11 +20,11 @@ struct Played {
     config: Config,
     published: Published,
     now: Timestamp,
-    /// The files after the first of two games.
+    /// The files as they were after the first of two games.
     half: Vec<(PathBuf, Vec<u8>)>,
 }
 
-/// The arbiter's commands, each after this percentage of a game's packets.
+/// The arbiter's commands, each with the percentage of a game's packets after which it is sent.
 const COMMANDS: [(usize, &str); 4] = [
     (
         10,
@@ -147,7 +147,7 @@ impl Played {
             self.now = at;
         }
         self.now = self.now + Duration::from_secs(20);
-        // The files as SIGKILL leaves them: closing the journal would empty its log.
+        // Copy the files as SIGKILL leaves them, since closing the journal would empty its log.
         let left = self.files();
         drop(journal);
         put(&left);
@@ -214,7 +214,7 @@ impl Played {
     }
 
     fn remove(&self, name: &str) {
-        // Fails if the file was already removed by an earlier damage.
+        // Fails if an earlier damage has already removed the file.
         let _ = fs::remove_file(self.file(name));
     }
 
@@ -253,7 +253,7 @@ impl Played {
             );
         }
         self.published.extend(has.clone());
-        // Known and new boards report events from now on.
+        // From now on, known and new boards report events.
         let boards: BTreeSet<String> = self.published.keys().map(|(board, _)| board.clone()).collect();
         for board in boards.iter().map(String::as_str).chain(["another"]) {
             let note = Command::parse(r#"{"id":"5","do":"annotate","text":"go on"}"#).expect("a command");
@@ -311,7 +311,7 @@ fn all(journal: &Journal) -> Published {
     has
 }
 
-/// A kind of damage: description, whether all events are restored under their seqs, and action.
+/// A kind of damage: description, whether all events are restored with their seqs, and action.
 type Damage = (String, bool, How);
 
 type How = Box<dyn Fn(&Played, &mut Chance)>;
@@ -426,13 +426,13 @@ fn damages() -> Vec<Damage> {
     damages
 }
 
-/// Moves everything from the log into the journal's file, as happens after a while. A damaged file stays as it is.
+/// Moves everything from the log into the journal's file, as SQLite does now and then. A damaged file stays unchanged.
 fn checkpoint(played: &Played) {
     let journal = rusqlite::Connection::open(played.file(JOURNAL)).expect("a file");
     let _ = journal.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
 }
 
-/// Records the closings of ports that were open when the daemon was killed.
+/// Records the closing of ports that were open when the daemon was killed.
 fn close(recorder: &mut Recorder, closed: Vec<(Timestamp, Interface)>) {
     for (at, port) in closed {
         let reason = restart::CUT_OFF.to_owned();
@@ -466,7 +466,7 @@ fn published_events_keep_their_seqs_and_are_restored_after_any_damage() {
     }
 }
 
-/// If the recordings do not have all events any more, the seqs of lost events are not given again.
+/// The seqs of events that the recordings no longer contain are not given again.
 #[test]
 fn seqs_of_lost_events_are_not_given_again() {
     let played = Played::new();

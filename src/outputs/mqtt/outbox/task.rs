@@ -34,23 +34,23 @@ pub struct OutboxTask {
     pub(super) reader: BacklogReader,
     pub(super) progress: Arc<watch::Sender<OutboxProgress>>,
     pub(super) connection: watch::Sender<ConnectionState>,
-    /// Why there is no connection, for people.
+    /// Why there is no connection, as a message for people.
     pub(super) lost: watch::Sender<Option<String>>,
-    /// Takes commands; `None` if kiebitz does not subscribe to them.
+    /// Where commands go; `None` to not subscribe to commands.
     pub(super) commands: Option<mpsc::Sender<Received>>,
     pub(super) too_large: TooLarge,
     /// Version of MQTT for the next attempt.
     pub(super) dialect: Dialect,
-    /// Whether the warning about MQTT 3.1.1 was logged.
+    /// Whether the warning about MQTT 3.1.1 has been logged.
     pub(super) is_old: bool,
 }
 
-/// The topics of messages that were too large for the broker, and logged.
+/// Topics with a message that was too large for the broker. Each is logged once.
 #[derive(Debug, Default)]
 pub(super) struct TooLarge(HashSet<Arc<str>>);
 
 impl TooLarge {
-    /// Logs an error once for each topic: a game that exceeds the limit keeps growing.
+    /// Logs an error once for each topic, since a game that exceeds the limit keeps growing.
     fn log_once(&mut self, message: &Message, bytes: usize, limit: usize) {
         if !self.0.insert(Arc::clone(&message.topic)) {
             return;
@@ -73,7 +73,7 @@ impl TooLarge {
 
 /// Grace period for the last messages at shutdown.
 const MAX_FLUSH: Duration = Duration::from_secs(5);
-/// Maximum size of a packet beside topic and payload, in bytes.
+/// Upper estimate for the size of a packet without topic and payload, in bytes.
 const PACKET_OVERHEAD: usize = 64;
 
 /// State of the connection.
@@ -86,19 +86,19 @@ enum Phase {
 struct Stopping {
     /// End of the grace period.
     expires: Pin<Box<Sleep>>,
-    /// The daemon's last state, until it is queued. It comes after all other messages.
+    /// The daemon's last state until it is queued, which happens after all other messages.
     last_state: Option<Message>,
 }
 
 impl OutboxTask {
-    /// Sets the receiver of commands.
+    /// Sets where commands go.
     #[must_use]
     pub fn with_commands(self, commands: Option<mpsc::Sender<Received>>) -> Self {
         Self { commands, ..self }
     }
 
-    /// Delivers until `shutdown` resolves or every [`Outbox`](super::Outbox) is dropped. Then it delivers the remaining
-    /// messages, for five seconds at most, and publishes the offline state of the daemon.
+    /// Delivers until `shutdown` resolves or every [`Outbox`](super::Outbox) is dropped. Then delivers the remaining
+    /// messages, for at most five seconds, and publishes the offline state of the daemon.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) {
         let will = Message::retained(&self.daemon_topic, &DaemonState::offline(&self.config.daemon));
         let mut shutdown = pin!(shutdown);
@@ -190,8 +190,8 @@ impl OutboxTask {
         Phase::Pausing(Box::pin(sleep(pause)))
     }
 
-    /// Switches to MQTT 3.1.1 for one attempt if the broker may lack MQTT 5. Every other attempt uses MQTT 5, because
-    /// the broker may have been replaced or upgraded.
+    /// Switches to MQTT 3.1.1 for one attempt if the broker may not support MQTT 5. The attempt after that uses MQTT 5
+    /// again, since the broker may have been replaced or upgraded.
     fn changes_dialect(&mut self, reason: &LostReason) -> bool {
         let tries_old = self.dialect == Dialect::Five && reason.may_lack_mqtt5();
         self.dialect = if tries_old { Dialect::Four } else { Dialect::Five };
@@ -226,7 +226,7 @@ impl OutboxTask {
             })
     }
 
-    /// Starts the shutdown and receives everything handed over before.
+    /// Starts the shutdown and receives all items that were passed before.
     fn stop(&mut self, last_state: &Message) -> Stopping {
         self.inbox.close();
         self.receive_waiting();
@@ -236,7 +236,7 @@ impl OutboxTask {
         }
     }
 
-    /// Queues the daemon's last state once nothing else can come before it.
+    /// Queues the daemon's last state once no other message can precede it.
     fn queue_last_state(&mut self, stopping: &mut Stopping) {
         if self.store.behind() == 0
             && let Some(last_state) = stopping.last_state.take()
@@ -246,8 +246,8 @@ impl OutboxTask {
         }
     }
 
-    /// Whether nothing is left to do. Disconnects when everything is acknowledged; the loop then ends with the `Closed`
-    /// event.
+    /// Whether nothing is left to do. Disconnects once everything is acknowledged; the loop then ends with the event
+    /// `Closed`.
     fn is_over(&self, stopping: &Stopping, phase: &Phase) -> bool {
         let last_state_queued = stopping.last_state.is_none();
         match phase {
@@ -314,7 +314,7 @@ impl OutboxTask {
         self.update_progress(count);
     }
 
-    /// Reads the next page of a board that is behind, if there is room.
+    /// Reads the next page for a board that is behind, if there is room.
     fn read_on(&mut self) {
         if self.reader.is_idle()
             && let Some(page) = self.store.next_page()
@@ -353,7 +353,7 @@ impl OutboxTask {
                 self.too_large.log_once(message, bytes, limits.packet_bytes);
                 self.acknowledge(ticket);
             } else if !link.publish(ticket, message) {
-                // The link reports the loss next, and the queue starts over then.
+                // The link reports the loss next, and the queue is then rewound.
                 return;
             }
         }

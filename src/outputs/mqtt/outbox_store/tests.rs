@@ -1,4 +1,4 @@
-//! Which events are in memory, which are read, and in which order the broker gets them.
+//! Which events are in memory, which are read from the backlog, and in which order the broker gets them.
 
 mod chances;
 
@@ -37,7 +37,7 @@ fn pages(seqs: impl IntoIterator<Item = u64>) -> Vec<BacklogEvent> {
     seqs.into_iter().map(journaled).collect()
 }
 
-/// Sends everything. Returns `b 1` for an event, `b/game 1` for a retained message.
+/// Sends all messages. Returns `b 1` for an event, `b/game 1` for a retained message.
 fn send_all(store: &mut OutboxStore) -> Vec<(Ticket, String)> {
     let mut sent = Vec::new();
     while let Some((ticket, message)) = store.send_next() {
@@ -52,7 +52,7 @@ fn send_all(store: &mut OutboxStore) -> Vec<(Ticket, String)> {
     sent
 }
 
-/// Sends and acknowledges everything.
+/// Sends and acknowledges all messages.
 fn delivered(store: &mut OutboxStore) -> Vec<String> {
     let sent = send_all(store).into_iter().map(|(ticket, text)| {
         assert!(store.acknowledge(ticket).is_some());
@@ -122,7 +122,7 @@ fn new_events_do_not_overtake_those_that_are_being_read() {
     delivered(&mut store);
     let page = store.next_page().expect("there is room");
     store.push(event("b", 7));
-    // The journal has 8 already, and it will be handed over.
+    // The journal already has 8, which will also be pushed.
     assert_eq!(store.take_in(&page, pages([5, 6, 7, 8])), PageOutcome::Some);
     assert_eq!(store.behind(), 0);
     store.push(event("b", 8));
@@ -204,7 +204,7 @@ fn events_that_cannot_be_read_yet_are_read_after_a_pause() {
     );
 }
 
-/// Damaged journals and deleted old events leave gaps in the seqs.
+/// Damaged journals and removed old events leave gaps in the seqs.
 #[test]
 fn seqs_may_have_gaps() {
     let mut store = store();

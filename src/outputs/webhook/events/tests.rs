@@ -41,7 +41,7 @@ fn named(events: &[(&str, u64)]) -> Vec<(String, u64)> {
 fn after_a_restart_the_rest_is_posted_and_then_what_is_new() {
     let delivered_before = BTreeMap::from([("a".to_owned(), 7)]);
     let mut queue = WebhookQueue::new(Duration::ZERO, delivered_before);
-    // The journal came late.
+    // The journal is read late.
     queue.take_in(at(20), &FeedInput::Events(vec![event("a", 10, 20)]));
     let past = (5..=10).map(|seq| event("a", seq, 10)).collect();
     queue.take_in(at(21), &FeedInput::Past("a".to_owned(), past));
