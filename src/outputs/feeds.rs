@@ -167,7 +167,7 @@ impl Starting {
 
     /// The files of the broadcast with the output's own delay, or else the common one.
     pub(super) fn files(&mut self, own_delay: Option<Duration>) -> Snapshot {
-        self.follower.show(own_delay.unwrap_or(self.delay))
+        self.follower.subscribe(own_delay.unwrap_or(self.delay))
     }
 
     /// Adds the web page to the files with this delay.

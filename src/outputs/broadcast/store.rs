@@ -41,7 +41,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Maximum number of concurrent writes to a bucket, because each takes a while and a hundred games have two hundred
 /// files.
-const TO_A_BUCKET: usize = 16;
+const MAX_BUCKET_WRITES: usize = 16;
 /// The file written by [`try_out`]. Its content is its name.
 const TRIAL: &str = "kiebitz-test.txt";
 /// Pause between two updates of a bucket or server, which may charge for each file.
@@ -136,7 +136,7 @@ impl TargetFiles {
         due: Vec<(Arc<str>, PublishedFile)>,
     ) -> Result<usize> {
         let at_once = match self.target {
-            Target::Bucket { .. } => TO_A_BUCKET,
+            Target::Bucket { .. } => MAX_BUCKET_WRITES,
             Target::Folder(_) | Target::WebDav(_) => 1,
         };
         let (mut count, mut due, mut failed) = (0, due.into_iter(), None);

@@ -37,7 +37,7 @@ const MAX_VIEWERS: usize = 600;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Minimum interval between messages. Changes within it are sent together: with a hundred boards something changes all
 /// the time, and every page has to process every message.
-const GATHERED: Duration = Duration::from_millis(500);
+const BATCH_INTERVAL: Duration = Duration::from_millis(500);
 /// Maximum size of the messages kept, in bytes: some minutes of 100 boards at blitz pace.
 const MAX_KEPT: usize = 1 << 20;
 
@@ -45,7 +45,7 @@ const MAX_KEPT: usize = 1 << 20;
 #[derive(Debug, Clone)]
 pub(super) struct Live {
     recent: watch::Receiver<RecentMessages>,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 #[derive(Debug)]
@@ -109,12 +109,12 @@ pub(super) fn follow(mut files: Snapshot) -> Live {
                 sender.send_modify(|recent| messages.into_iter().for_each(|message| recent.add(&message)));
             }
             before = now;
-            tokio::time::sleep(GATHERED).await;
+            tokio::time::sleep(BATCH_INTERVAL).await;
         }
     });
     Live {
         recent,
-        places: Arc::new(Semaphore::new(MAX_VIEWERS)),
+        permits: Arc::new(Semaphore::new(MAX_VIEWERS)),
     }
 }
 
@@ -124,7 +124,7 @@ pub(super) async fn open(
     headers: HeaderMap,
 ) -> Response {
     let no_store = (header::CACHE_CONTROL, "no-store");
-    let Ok(place) = Arc::clone(&live.places).try_acquire_owned() else {
+    let Ok(place) = Arc::clone(&live.permits).try_acquire_owned() else {
         let later = [(header::RETRY_AFTER, "60"), no_store];
         return (
             StatusCode::SERVICE_UNAVAILABLE,
@@ -348,8 +348,8 @@ mod tests {
     #[tokio::test]
     async fn a_viewer_reads_the_files_once_and_then_gets_all_messages() {
         let (sender, receiver) = watch::channel(recent(0));
-        let places = Arc::new(Semaphore::new(1));
-        let place = places.try_acquire_owned().expect("a place");
+        let permits = Arc::new(Semaphore::new(1));
+        let place = permits.try_acquire_owned().expect("a place");
         let viewer = StreamViewer {
             recent: receiver,
             next: None,

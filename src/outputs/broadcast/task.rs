@@ -21,7 +21,7 @@ use crate::outputs::shared::trial::Trial;
 pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
 
 /// Waiting time for further input after a change, so that everything about one move is published together.
-const GATHERED: Duration = Duration::from_millis(150);
+const BATCH_TIME: Duration = Duration::from_millis(150);
 
 impl Output for Publish {
     fn start(&self, starting: &mut Starting) {
@@ -81,18 +81,18 @@ impl Follower {
         }
     }
 
-    pub(in crate::outputs) fn show(&mut self, delay: Duration) -> Snapshot {
-        self.shown(delay).1.subscribe()
+    pub(in crate::outputs) fn subscribe(&mut self, delay: Duration) -> Snapshot {
+        self.broadcast_for(delay).1.subscribe()
     }
 
     /// Adds the web page to the files with this delay, immediately, so that it is served before there are games.
     pub(in crate::outputs) fn bring_page(&mut self, delay: Duration) {
-        let (show, files) = self.shown(delay);
+        let (show, files) = self.broadcast_for(delay);
         show.bring_page();
         files.send_replace(Arc::new(page::files()));
     }
 
-    fn shown(&mut self, delay: Duration) -> &mut (Broadcast, watch::Sender<Arc<Files>>) {
+    fn broadcast_for(&mut self, delay: Duration) -> &mut (Broadcast, watch::Sender<Arc<Files>>) {
         let facts = &self.facts;
         self.shows.entry(delay).or_insert_with(|| {
             let (sender, _) = watch::channel(Arc::default());
@@ -103,13 +103,13 @@ impl Follower {
     pub(in crate::outputs) async fn work(mut self) {
         while let Some((now, input)) = self.inputs.recv().await {
             let mut now = now;
-            self.take_in(now, &input);
+            self.apply_input(now, &input);
             if self.shows.values_mut().any(|(show, _)| show.advance(now)) {
                 // Further input that is already waiting is often about the same move.
-                tokio::time::sleep(GATHERED).await;
+                tokio::time::sleep(BATCH_TIME).await;
                 while let Ok((at, input)) = self.inputs.try_recv() {
                     now = now.max(at);
-                    self.take_in(at, &input);
+                    self.apply_input(at, &input);
                 }
             }
             for (show, files) in self.shows.values_mut() {
@@ -120,7 +120,7 @@ impl Follower {
         }
     }
 
-    fn take_in(&mut self, now: Timestamp, input: &FeedInput) {
+    fn apply_input(&mut self, now: Timestamp, input: &FeedInput) {
         self.paired |= matches!(input, FeedInput::Pairings(_));
         for (show, _) in self.shows.values_mut() {
             match input {

@@ -62,11 +62,11 @@ async fn under_id(
     Path((_, path)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    of(&files, &path, &headers)
+    response_for(&files, &path, &headers)
 }
 
 async fn file(State(files): State<Snapshot>, Path(path): Path<String>, headers: HeaderMap) -> Response {
-    let mut response = of(&files, &path, &headers);
+    let mut response = response_for(&files, &path, &headers);
     if path == stream::LIST {
         // Only this server announces the stream, so that pages from a folder or bucket do not try to open one.
         response
@@ -76,7 +76,7 @@ async fn file(State(files): State<Snapshot>, Path(path): Path<String>, headers: 
     response
 }
 
-fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
+fn response_for(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     let file = files.borrow().get(path).cloned();
     let Some(file) = file else {
         // The file may exist in a moment, so caches may keep the answer no longer than they may keep a file.
@@ -141,7 +141,7 @@ fn with_headers(media_type: &'static str, cache: &'static str, mut response: Res
 /// The page or, if there is none, a list of the games.
 async fn contents(State(files): State<Snapshot>, headers: HeaderMap) -> Response {
     if files.borrow().contains_key(page::INDEX) {
-        return of(&files, page::INDEX, &headers);
+        return response_for(&files, page::INDEX, &headers);
     }
     let files: Arc<Files> = Arc::clone(&files.borrow());
     let games = files.keys().filter(|path| path.ends_with("games.pgn"));
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use crate::outputs::shared::http::{WebConnection, answer};
 
-    async fn ask(address: SocketAddr, request: &str) -> String {
+    async fn fetch(address: SocketAddr, request: &str) -> String {
         let mut stream = TcpStream::connect(address).await.expect("a server");
         let request = format!("{request}\r\nHost: pi.example\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await.expect("it listens");
@@ -229,7 +229,7 @@ mod tests {
         };
         let (address, sender) = serving_with_sender(files("1-0")).await;
         for path in paths {
-            let first = ask(address, &format!("GET /{path} HTTP/1.1")).await;
+            let first = fetch(address, &format!("GET /{path} HTTP/1.1")).await;
             let line = |name: &str| {
                 let found = first.lines().find_map(|line| line.strip_prefix(name));
                 found.unwrap_or_default().to_owned()
@@ -237,9 +237,9 @@ mod tests {
             assert_eq!(line("cache-control: "), CACHE_CONTROL, "{path}");
             assert!(CACHE_CONTROL.contains("max-age=0, must-revalidate"));
             let known = format!("GET /{path} HTTP/1.1\r\nIf-None-Match: {}", line("etag: "));
-            assert!(ask(address, &known).await.starts_with("HTTP/1.1 304"), "{path}");
+            assert!(fetch(address, &known).await.starts_with("HTTP/1.1 304"), "{path}");
             sender.send_replace(Arc::new(files("0-1")));
-            let corrected = ask(address, &known).await;
+            let corrected = fetch(address, &known).await;
             assert!(
                 corrected.starts_with("HTTP/1.1 200") && corrected.ends_with("0-1"),
                 "{path}: {corrected}"
@@ -254,7 +254,7 @@ mod tests {
         let file = PublishedFile::new(content.clone());
         let etag = tag(&file);
         let address = serving(Files::from([("round-1/games.pgn".into(), file)])).await;
-        let answer = ask(address, "GET /round-1/games.pgn?poll HTTP/1.1").await;
+        let answer = fetch(address, "GET /round-1/games.pgn?poll HTTP/1.1").await;
         assert!(
             answer.starts_with("HTTP/1.1 200") && answer.ends_with(&content),
             "{answer}"
@@ -268,14 +268,14 @@ mod tests {
             assert!(answer.contains(header), "{header} in {answer}");
         }
         let known = format!("GET /get/open/round-1/games.pgn HTTP/1.1\r\nIf-None-Match: {etag}");
-        assert!(ask(address, &known).await.starts_with("HTTP/1.1 304"));
-        let meta = ask(address, "GET /meta/open HTTP/1.1").await;
+        assert!(fetch(address, &known).await.starts_with("HTTP/1.1 304"));
+        let meta = fetch(address, "GET /meta/open HTTP/1.1").await;
         assert!(
             meta.contains("\"host\":\"pi.example\"") && meta.contains("\"format\":1"),
             "{meta}"
         );
         let zipped = "GET /round-1/games.pgn HTTP/1.1\r\nAccept-Encoding: gzip";
-        let zipped = ask(address, zipped).await;
+        let zipped = fetch(address, zipped).await;
         assert!(
             zipped.contains("content-encoding: gzip") && zipped.len() < 700,
             "{zipped}"
@@ -286,7 +286,7 @@ mod tests {
             ("PUT /round-1/games.pgn HTTP/1.1", "405"),
             ("GET / HTTP/1.1", "200"),
         ] {
-            let answer = ask(address, request).await;
+            let answer = fetch(address, request).await;
             assert!(
                 answer.starts_with(&format!("HTTP/1.1 {status}")),
                 "{request}: {answer}"
@@ -314,7 +314,7 @@ mod tests {
             begun.contains("content-type: text/event-stream") && begun.contains("event: anew"),
             "{begun}"
         );
-        let answer = ask(address, "GET /wall.json HTTP/1.1").await;
+        let answer = fetch(address, "GET /wall.json HTTP/1.1").await;
         assert!(answer.contains("kiebitz-stream: stream"), "{answer}");
     }
 }

@@ -106,7 +106,7 @@ impl LichessClient {
             .http
             .post(format!("{}/api/token/test", self.server()))
             .body(token.clone());
-        let answer = json(sent(request).await?).await?;
+        let answer = json(checked(request).await?).await?;
         let scopes = answer
             .get(&token)
             .and_then(|known| known.get("scopes"))
@@ -169,7 +169,7 @@ impl LichessClient {
         let request = request
             .bearer_auth(self.token()?)
             .header("accept", "application/json");
-        match sent(request).await {
+        match checked(request).await {
             Ok(answer) => json(answer).await,
             Err(LichessFailure::Answer { status, .. }) if status == StatusCode::UNAUTHORIZED => {
                 Err(self.wrong_token())
@@ -244,8 +244,8 @@ fn form(request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
         .body(pairs.join("&"))
 }
 
-async fn sent(request: RequestBuilder) -> Result<Response, LichessFailure> {
-    let answer = request.send().await.map_err(|error| silent(&error))?;
+async fn checked(request: RequestBuilder) -> Result<Response, LichessFailure> {
+    let answer = request.send().await.map_err(|error| no_answer(&error))?;
     let status = answer.status();
     if status.is_success() {
         return Ok(answer);
@@ -274,14 +274,14 @@ async fn sent(request: RequestBuilder) -> Result<Response, LichessFailure> {
 
 async fn json(answer: Response) -> Result<Value, LichessFailure> {
     let status = answer.status();
-    let text = answer.text().await.map_err(|error| silent(&error))?;
+    let text = answer.text().await.map_err(|error| no_answer(&error))?;
     serde_json::from_str(&text).map_err(|_| LichessFailure::Answer {
         status,
         text: shortened(&text),
     })
 }
 
-fn silent(error: &reqwest::Error) -> LichessFailure {
+fn no_answer(error: &reqwest::Error) -> LichessFailure {
     LichessFailure::Silent(silence(error))
 }
 

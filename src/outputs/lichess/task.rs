@@ -79,7 +79,7 @@ const MAX_GAMES: usize = 100;
 /// Maximum size of a round's PGN that Lichess accepts, in bytes.
 const MAX_TEXT: usize = 512 << 10;
 /// Pause before a round is pushed again that Lichess has only in part.
-const AGAIN: Duration = Duration::from_secs(5);
+const INCOMPLETE_PAUSE: Duration = Duration::from_secs(5);
 /// Longest pause after a failure. Lichess requires it after too many requests.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
@@ -131,7 +131,7 @@ impl Recipient for Relay {
                 self.pause = PAUSE;
                 None
             }
-            Ok(false) => Some(AGAIN),
+            Ok(false) => Some(INCOMPLETE_PAUSE),
             Err(failure) => {
                 self.fail(&failure);
                 self.pause = (self.pause * 2).min(LONGEST_PAUSE);

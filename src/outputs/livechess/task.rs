@@ -98,10 +98,10 @@ impl LiveChessTask {
                 biased;
                 input = inputs.recv() => {
                     let Some((now, input)) = input else { return };
-                    self.take_in(now, &input);
+                    self.apply_input(now, &input);
                     // Further waiting input is often about the same move, and one frame can show all of it.
                     while let Ok((now, input)) = inputs.try_recv() {
-                        self.take_in(now, &input);
+                        self.apply_input(now, &input);
                     }
                 }
                 Some(request) = client_requests.recv() => self.answer(request).await,
@@ -110,7 +110,7 @@ impl LiveChessTask {
         }
     }
 
-    fn take_in(&mut self, now: Timestamp, input: &FeedInput) {
+    fn apply_input(&mut self, now: Timestamp, input: &FeedInput) {
         let livechess = &mut self.livechess;
         match input {
             FeedInput::Events(events) => events.iter().for_each(|event| livechess.take(now, event)),
@@ -133,9 +133,9 @@ impl LiveChessTask {
 
     async fn answer(&mut self, request: ClientRequest) {
         match request {
-            ClientRequest::Look(look, answer) => {
+            ClientRequest::Look(lookup, answer) => {
                 // The connection may be gone.
-                let _ = answer.send(self.look(&look));
+                let _ = answer.send(self.look_up(&lookup));
             }
             ClientRequest::Open(session, frames) => {
                 self.livechess.open(session);
@@ -148,12 +148,12 @@ impl LiveChessTask {
             }
             // The client has been disconnected.
             ClientRequest::Call(..) => {}
-            ClientRequest::Close(session) => self.hang_up(session),
+            ClientRequest::Close(session) => self.disconnect(session),
         }
     }
 
-    fn look(&self, look: &Lookup) -> Option<Value> {
-        match look {
+    fn look_up(&self, lookup: &Lookup) -> Option<Value> {
+        match lookup {
             Lookup::Boards => Some(self.livechess.eboards()),
             Lookup::Tournaments => Some(self.livechess.tournaments()),
             Lookup::Tournament(uuid) => self.livechess.tournament(uuid),
@@ -186,12 +186,12 @@ impl LiveChessTask {
             let client = self.clients.get(&session);
             if client.is_some_and(|client| client.try_send(frame).is_err()) {
                 tracing::debug!("[livechess]: a client reads too slowly and was disconnected");
-                self.hang_up(session);
+                self.disconnect(session);
             }
         }
     }
 
-    fn hang_up(&mut self, session: Session) {
+    fn disconnect(&mut self, session: Session) {
         self.clients.remove(&session);
         self.livechess.close(session);
     }

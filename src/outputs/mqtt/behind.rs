@@ -23,7 +23,7 @@ pub(crate) struct BacklogCursor {
     /// Seq of the board's newest event.
     pub(crate) last: u64,
     /// Whether the board must wait for the end of the pause.
-    rests: bool,
+    is_waiting: bool,
     /// Whether the last page lacked the next events.
     pub(crate) missed: bool,
 }
@@ -57,7 +57,7 @@ impl Behind {
                 topic: Arc::clone(topic),
                 after,
                 last,
-                rests: false,
+                is_waiting: false,
                 missed: false,
             });
         cursor.after = cursor.after.min(after);
@@ -65,7 +65,7 @@ impl Behind {
     }
 
     /// Records a new event. Returns whether its board is behind, so that the event must be read from the backlog.
-    pub(crate) fn raise(&mut self, board: &str, seq: u64) -> bool {
+    pub(crate) fn extend(&mut self, board: &str, seq: u64) -> bool {
         let Some(cursor) = self.boards.get_mut(board) else {
             return false;
         };
@@ -77,7 +77,7 @@ impl Behind {
     pub(crate) fn next_page(&mut self) -> Option<BacklogPage> {
         let read = self.read.as_deref().unwrap_or_default();
         let later = self.boards.range::<str, _>((Excluded(read), Unbounded));
-        let (board, cursor) = later.chain(&self.boards).find(|(_, cursor)| !cursor.rests)?;
+        let (board, cursor) = later.chain(&self.boards).find(|(_, cursor)| !cursor.is_waiting)?;
         let page = BacklogPage {
             board: Arc::clone(board),
             after: cursor.after,
@@ -101,20 +101,22 @@ impl Behind {
     }
 
     /// Whether any board waits for the end of the pause.
-    pub(crate) fn rests(&self) -> bool {
-        self.boards.values().any(|cursor| cursor.rests)
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.boards.values().any(|cursor| cursor.is_waiting)
     }
 
     /// Ends the pause.
-    pub(crate) fn wake(&mut self) {
-        self.boards.values_mut().for_each(|cursor| cursor.rests = false);
+    pub(crate) fn end_pause(&mut self) {
+        self.boards
+            .values_mut()
+            .for_each(|cursor| cursor.is_waiting = false);
     }
 }
 
 impl BacklogCursor {
     /// Excludes the board from reading until the end of the pause.
-    pub(crate) fn rest(&mut self) {
-        self.rests = true;
+    pub(crate) fn postpone(&mut self) {
+        self.is_waiting = true;
     }
 
     fn is_done(&self) -> bool {

@@ -38,16 +38,16 @@ pub(super) enum Loop {
 
 /// An event of a connection.
 #[derive(Debug)]
-pub(super) enum Happened {
+pub(super) enum ClientEvent {
     Accepted(Limits),
     /// rumqttc has assigned this packet id to the next message of its queue.
     Numbered(u16),
     Acknowledged(u16),
     /// The broker rejects the message with this packet id, for the given reason.
     Refused(u16, String),
-    Commanded(Box<Received>),
+    CommandReceived(Box<Received>),
     /// The broker rejects the subscription to commands, for the given reason.
-    Unheard(String),
+    SubscriptionRefused(String),
     Disconnected,
 }
 
@@ -138,93 +138,97 @@ impl Loop {
         }
     }
 
-    /// Waits for the next relevant event. `stands` is whether the broker has accepted the connection.
-    pub(super) async fn next(&mut self, config: &MqttConfig, stands: bool) -> Result<Happened, LostReason> {
+    /// Waits for the next relevant event. `accepted` is whether the broker has accepted the connection.
+    pub(super) async fn next(
+        &mut self,
+        config: &MqttConfig,
+        accepted: bool,
+    ) -> Result<ClientEvent, LostReason> {
         loop {
-            let happened = match self {
+            let client_event = match self {
                 Self::Five(events) => {
                     let event = events.poll().await;
-                    happened(
+                    client_event(
                         &config.prefix,
-                        event.map_err(|error| LostReason::of(error, config, stands))?,
+                        event.map_err(|error| LostReason::of(error, config, accepted))?,
                     )
                 }
                 Self::Four(events) => {
                     let event = events.poll().await;
-                    let event = event.map_err(|error| LostReason::of_old(error, config, stands))?;
-                    happened_of_old(&config.prefix, event)
+                    let event = event.map_err(|error| LostReason::of_v4(error, config, accepted))?;
+                    client_event_v4(&config.prefix, event)
                 }
             };
-            if let Some(happened) = happened {
-                return Ok(happened);
+            if let Some(client_event) = client_event {
+                return Ok(client_event);
             }
         }
     }
 
     /// Takes the events that precede the loss of the connection. A broker that rejects a message may close the
     /// connection immediately, and rumqttc then reports the loss first.
-    pub(super) fn before_loss(&mut self, config: &MqttConfig) -> Vec<Happened> {
+    pub(super) fn before_loss(&mut self, config: &MqttConfig) -> Vec<ClientEvent> {
         let prefix = &config.prefix;
         match self {
             Self::Five(events) => {
                 let left = events.state.events.drain(..);
-                left.filter_map(|event| happened(prefix, event)).collect()
+                left.filter_map(|event| client_event(prefix, event)).collect()
             }
             Self::Four(events) => {
                 let left = events.state.events.drain(..);
-                left.filter_map(|event| happened_of_old(prefix, event)).collect()
+                left.filter_map(|event| client_event_v4(prefix, event)).collect()
             }
         }
     }
 }
 
-fn happened(prefix: &Prefix, event: Event) -> Option<Happened> {
+fn client_event(prefix: &Prefix, event: Event) -> Option<ClientEvent> {
     Some(match event {
-        Event::Incoming(five::Packet::ConnAck(ack)) => Happened::Accepted(Limits::from(&ack)),
+        Event::Incoming(five::Packet::ConnAck(ack)) => ClientEvent::Accepted(Limits::from(&ack)),
         Event::Incoming(five::Packet::PubAck(ack)) => match ack.reason {
             five::PubAckReason::Success | five::PubAckReason::NoMatchingSubscribers => {
-                Happened::Acknowledged(ack.pkid)
+                ClientEvent::Acknowledged(ack.pkid)
             }
-            reason => Happened::Refused(ack.pkid, format!("{reason:?}")),
+            reason => ClientEvent::Refused(ack.pkid, format!("{reason:?}")),
         },
         Event::Incoming(five::Packet::Publish(publish)) => {
-            Happened::Commanded(Box::new(Received::read(prefix, &publish)?))
+            ClientEvent::CommandReceived(Box::new(Received::read(prefix, &publish)?))
         }
         Event::Incoming(five::Packet::SubAck(ack)) => {
             let granted =
                 |code: &five::SubscribeReasonCode| matches!(code, five::SubscribeReasonCode::Success(_));
             let refused = ack.return_codes.into_iter().find(|code| !granted(code))?;
-            Happened::Unheard(format!("{refused:?}"))
+            ClientEvent::SubscriptionRefused(format!("{refused:?}"))
         }
         Event::Outgoing(outgoing) => of_outgoing(&outgoing)?,
         Event::Incoming(_) => return None,
     })
 }
 
-fn happened_of_old(prefix: &Prefix, event: four::Event) -> Option<Happened> {
+fn client_event_v4(prefix: &Prefix, event: four::Event) -> Option<ClientEvent> {
     Some(match event {
-        four::Event::Incoming(four::Packet::ConnAck(_)) => Happened::Accepted(Limits {
+        four::Event::Incoming(four::Packet::ConnAck(_)) => ClientEvent::Accepted(Limits {
             window: MAX_WINDOW.into(),
             packet_bytes: usize::MAX,
         }),
-        four::Event::Incoming(four::Packet::PubAck(ack)) => Happened::Acknowledged(ack.pkid),
+        four::Event::Incoming(four::Packet::PubAck(ack)) => ClientEvent::Acknowledged(ack.pkid),
         four::Event::Incoming(four::Packet::Publish(publish)) => {
             let received = Received::read_old(prefix, &publish.topic, publish.payload, publish.retain)?;
-            Happened::Commanded(Box::new(received))
+            ClientEvent::CommandReceived(Box::new(received))
         }
         four::Event::Incoming(four::Packet::SubAck(ack)) => {
             let refused = ack.return_codes.contains(&four::SubscribeReasonCode::Failure);
-            return refused.then(|| Happened::Unheard("no reason given".to_owned()));
+            return refused.then(|| ClientEvent::SubscriptionRefused("no reason given".to_owned()));
         }
         four::Event::Outgoing(outgoing) => of_outgoing(&outgoing)?,
         four::Event::Incoming(_) => return None,
     })
 }
 
-fn of_outgoing(outgoing: &Outgoing) -> Option<Happened> {
+fn of_outgoing(outgoing: &Outgoing) -> Option<ClientEvent> {
     match outgoing {
-        Outgoing::Publish(id) => Some(Happened::Numbered(*id)),
-        Outgoing::Disconnect => Some(Happened::Disconnected),
+        Outgoing::Publish(id) => Some(ClientEvent::Numbered(*id)),
+        Outgoing::Disconnect => Some(ClientEvent::Disconnected),
         _ => None,
     }
 }

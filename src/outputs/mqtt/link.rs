@@ -10,7 +10,7 @@ use rumqttc::v5::mqttbytes::v5::ConnAck;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::client::{self, Dialect, Happened, Loop, MqttClient};
+use super::client::{self, ClientEvent, Dialect, Loop, MqttClient};
 use super::inlet::Received;
 use super::lost::LostReason;
 use super::message::Message;
@@ -21,7 +21,7 @@ use super::settings::MqttConfig;
 #[derive(Debug)]
 pub(crate) struct BrokerLink {
     client: MqttClient,
-    events: mpsc::Receiver<Result<Happened, LostReason>>,
+    events: mpsc::Receiver<Result<ClientEvent, LostReason>>,
     /// Polls rumqttc in a separate task, because rumqttc's `poll` is not cancel safe and could lose a message.
     poller: JoinHandle<()>,
     /// Messages passed to rumqttc that have no packet id yet. rumqttc keeps their order.
@@ -38,9 +38,9 @@ pub(crate) enum LinkEvent {
     Acknowledged(Ticket),
     /// The broker rejects a message, for the given reason.
     Refused(Ticket, String),
-    Commanded(Box<Received>),
+    CommandReceived(Box<Received>),
     /// The broker rejects the subscription to commands, for the given reason.
-    Unheard(String),
+    SubscriptionRefused(String),
     /// DISCONNECT was sent, so the connection ended in order.
     Closed,
     /// The connection failed or was lost.
@@ -71,7 +71,7 @@ impl BrokerLink {
             poller,
             unnumbered: VecDeque::new(),
             under_way: HashMap::new(),
-            topics: config.asked_for(),
+            topics: config.subscriptions(),
         }
     }
 
@@ -104,25 +104,25 @@ impl BrokerLink {
                 None => return LinkEvent::Lost(LostReason::Stopped),
             };
             match event {
-                Happened::Accepted(limits) => return LinkEvent::Connected(limits),
-                Happened::Numbered(id) => {
+                ClientEvent::Accepted(limits) => return LinkEvent::Connected(limits),
+                ClientEvent::Numbered(id) => {
                     if let Some(ticket) = self.unnumbered.pop_front() {
                         self.under_way.insert(id, ticket);
                     }
                 }
-                Happened::Acknowledged(id) => {
+                ClientEvent::Acknowledged(id) => {
                     if let Some(ticket) = self.under_way.remove(&id) {
                         return LinkEvent::Acknowledged(ticket);
                     }
                 }
-                Happened::Refused(id, reason) => {
+                ClientEvent::Refused(id, reason) => {
                     if let Some(ticket) = self.under_way.remove(&id) {
                         return LinkEvent::Refused(ticket, reason);
                     }
                 }
-                Happened::Commanded(received) => return LinkEvent::Commanded(received),
-                Happened::Unheard(reason) => return LinkEvent::Unheard(reason),
-                Happened::Disconnected => return LinkEvent::Closed,
+                ClientEvent::CommandReceived(received) => return LinkEvent::CommandReceived(received),
+                ClientEvent::SubscriptionRefused(reason) => return LinkEvent::SubscriptionRefused(reason),
+                ClientEvent::Disconnected => return LinkEvent::Closed,
             }
         }
     }
@@ -149,7 +149,11 @@ impl From<&ConnAck> for Limits {
     }
 }
 
-async fn poll(mut events_of: Loop, config: MqttConfig, events: mpsc::Sender<Result<Happened, LostReason>>) {
+async fn poll(
+    mut events_of: Loop,
+    config: MqttConfig,
+    events: mpsc::Sender<Result<ClientEvent, LostReason>>,
+) {
     match credentials(&config).await {
         Ok((login, tls)) => events_of.unlock(login, tls),
         Err(reason) => {
@@ -158,11 +162,11 @@ async fn poll(mut events_of: Loop, config: MqttConfig, events: mpsc::Sender<Resu
             return;
         }
     }
-    let mut stands = false;
+    let mut accepted = false;
     loop {
-        let event = events_of.next(&config, stands).await;
-        stands |= matches!(event, Ok(Happened::Accepted(_)));
-        let ends = matches!(event, Err(_) | Ok(Happened::Disconnected));
+        let event = events_of.next(&config, accepted).await;
+        accepted |= matches!(event, Ok(ClientEvent::Accepted(_)));
+        let ends = matches!(event, Err(_) | Ok(ClientEvent::Disconnected));
         if event.is_err() {
             for before in events_of.before_loss(&config) {
                 if events.send(Ok(before)).await.is_err() {

@@ -64,8 +64,8 @@ fn hint(encrypted: bool) -> &'static str {
 }
 
 impl LostReason {
-    /// Translates an error of rumqttc. `stands` is whether the broker had accepted the connection.
-    pub(crate) fn of(error: ConnectionError, config: &MqttConfig, stands: bool) -> Self {
+    /// Translates an error of rumqttc. `accepted` is whether the broker had accepted the connection.
+    pub(crate) fn of(error: ConnectionError, config: &MqttConfig, accepted: bool) -> Self {
         if let (Some(tls), Some(error)) = (&config.tls, tls_error(&error)) {
             return TlsError::Refused(tls.refusal(error, &config.host)).into();
         }
@@ -88,7 +88,7 @@ impl LostReason {
             ConnectionError::Tls(ClientTlsError::Io(error)) if closed(&error) => {
                 TlsError::Refused(TlsRefusal::NotTls).into()
             }
-            error if is_closed(&error) && stands => Self::Closed,
+            error if is_closed(&error) && accepted => Self::Closed,
             error if is_closed(&error) => Self::ClosedEarly {
                 encrypted: config.is_encrypted(),
             },
@@ -96,7 +96,7 @@ impl LostReason {
                 ConnectReturnCode::RefusedProtocolVersion | ConnectReturnCode::UnsupportedProtocolVersion,
             ) => Self::NoMqtt5,
             ConnectionError::MqttState(StateError::Deserialization(error))
-                if !stands && !matches!(error, PacketError::Io(_)) =>
+                if !accepted && !matches!(error, PacketError::Io(_)) =>
             {
                 Self::NoMqtt5
             }
@@ -109,7 +109,7 @@ impl LostReason {
     }
 
     /// Translates an error of rumqttc's client for MQTT 3.1.1.
-    pub(crate) fn of_old(error: four::ConnectionError, config: &MqttConfig, stands: bool) -> Self {
+    pub(crate) fn of_v4(error: four::ConnectionError, config: &MqttConfig, accepted: bool) -> Self {
         use four::{ConnectReturnCode as Code, ConnectionError as Error, StateError as State};
         // `of` translates the errors that both versions have.
         let error = match error {
@@ -128,13 +128,13 @@ impl LostReason {
             Error::ConnectionRefused(Code::RefusedProtocolVersion) => {
                 ConnectionError::ConnectionRefused(ConnectReturnCode::RefusedProtocolVersion)
             }
-            Error::MqttState(State::Deserialization(_)) | Error::NotConnAck(_) if !stands => {
+            Error::MqttState(State::Deserialization(_)) | Error::NotConnAck(_) if !accepted => {
                 return Self::NoMqtt5;
             }
             Error::NetworkTimeout | Error::FlushTimeout => return Self::NoAnswer,
             error => return Self::OldClient(Box::new(error)),
         };
-        Self::of(error, config, stands)
+        Self::of(error, config, accepted)
     }
 
     /// Whether the broker may not support MQTT 5: it reports so, or closes the connection during the handshake.

@@ -29,7 +29,7 @@ use task::TooLarge;
 pub struct Outbox {
     /// Unbounded, but does not pile up: the task drains it each time it wakes up, also while it waits for the broker or
     /// the backlog.
-    inbox: mpsc::UnboundedSender<Handed>,
+    inbox: mpsc::UnboundedSender<InboxItem>,
     progress: Arc<watch::Sender<OutboxProgress>>,
     connection: watch::Receiver<ConnectionState>,
     lost: watch::Receiver<Option<String>>,
@@ -37,7 +37,7 @@ pub struct Outbox {
 
 /// An item passed to the task.
 #[derive(Debug)]
-enum Handed {
+enum InboxItem {
     Messages(Vec<Message>),
     Behind {
         board: Arc<str>,
@@ -136,7 +136,7 @@ impl Outbox {
     /// Queues messages. After the task has ended, drops them with a warning.
     pub fn publish(&self, messages: Vec<Message>) {
         let count = messages.len();
-        if count > 0 && !self.hand_over(Handed::Messages(messages)) {
+        if count > 0 && !self.pass_on(InboxItem::Messages(messages)) {
             warn!(
                 count,
                 "{count} messages for the MQTT broker are dropped: they came after the shutdown"
@@ -147,7 +147,7 @@ impl Outbox {
     /// Requests the delivery of a board's events after `after`, up to `last`, from the backlog to `topic`. Must be
     /// called before any event of the board is published. Does nothing without a backlog.
     pub fn leave_behind(&self, board: &str, topic: &str, after: u64, last: u64) {
-        self.hand_over(Handed::Behind {
+        self.pass_on(InboxItem::Behind {
             board: board.into(),
             topic: topic.into(),
             after,
@@ -155,13 +155,13 @@ impl Outbox {
         });
     }
 
-    fn hand_over(&self, handed: Handed) -> bool {
-        let count = handed.count();
+    fn pass_on(&self, item: InboxItem) -> bool {
+        let count = item.count();
         self.progress.send_modify(|progress| {
             progress.queued += count;
             progress.unread += count;
         });
-        self.inbox.send(handed).is_ok()
+        self.inbox.send(item).is_ok()
     }
 
     /// Waits until the broker has acknowledged all messages passed so far, or the task has ended. Returns whether all
@@ -197,7 +197,7 @@ impl Outbox {
     }
 }
 
-impl Handed {
+impl InboxItem {
     fn count(&self) -> usize {
         match self {
             Self::Messages(messages) => messages.len(),

@@ -73,7 +73,7 @@ impl OutboxStore {
 
     pub(crate) fn push(&mut self, message: Message) {
         if let Delivery::Event { board, seq } = &message.delivery {
-            if self.behind.raise(board, *seq) {
+            if self.behind.extend(board, *seq) {
                 return;
             }
             if !self.has_room(message.payload.len()) {
@@ -101,7 +101,7 @@ impl OutboxStore {
     }
 
     /// Queues the events of a page as far as there is room.
-    pub(crate) fn take_in(&mut self, page: &BacklogPage, events: Vec<BacklogEvent>) -> PageOutcome {
+    pub(crate) fn load_page(&mut self, page: &BacklogPage, events: Vec<BacklogEvent>) -> PageOutcome {
         let Some(cursor) = self.behind.cursor(page) else {
             return PageOutcome::Some;
         };
@@ -128,9 +128,9 @@ impl OutboxStore {
     }
 
     /// Postpones a page that could not be read until the end of the pause.
-    pub(crate) fn put_off(&mut self, page: &BacklogPage) {
+    pub(crate) fn postpone(&mut self, page: &BacklogPage) {
         if let Some(cursor) = self.behind.cursor(page) {
-            cursor.rest();
+            cursor.postpone();
         }
     }
 
@@ -139,7 +139,7 @@ impl OutboxStore {
             return PageOutcome::Some;
         };
         if after == page.after && !full {
-            cursor.rest();
+            cursor.postpone();
             let again = core::mem::replace(&mut cursor.missed, true);
             return PageOutcome::Nothing { again };
         }
@@ -150,13 +150,13 @@ impl OutboxStore {
     }
 
     /// Whether any board waits for the end of the pause.
-    pub(crate) fn rests(&self) -> bool {
-        self.behind.rests()
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.behind.is_waiting()
     }
 
     /// Ends the pause, so that boards are read again.
-    pub(crate) fn wake(&mut self) {
-        self.behind.wake();
+    pub(crate) fn end_pause(&mut self) {
+        self.behind.end_pause();
     }
 
     /// The next message to send. Marks it as sent.

@@ -47,7 +47,7 @@ pub struct Projection {
     resumed: bool,
     /// The board has not reported its placement since the start of kiebitz. Until then, the retained messages for
     /// placement and clock stay unchanged.
-    unheard: bool,
+    awaits_placement: bool,
     /// The arbiter has removed the board with `forget`. Only events are published until it connects again.
     forgotten: bool,
 }
@@ -103,7 +103,7 @@ impl Projection {
             discovery: None,
             public: PublicProjection::new(topics),
             resumed: false,
-            unheard: false,
+            awaits_placement: false,
             forgotten: false,
         }
     }
@@ -142,7 +142,7 @@ impl Projection {
         self.record.games = game.map_or_else(Games::new, Games::with);
         // The broker may have restarted too and lost its retained messages.
         self.resumed = true;
-        self.unheard = true;
+        self.awaits_placement = true;
     }
 
     /// Continues the messages for spectators from the journal. `events` begin with the game that spectators had at
@@ -180,7 +180,7 @@ impl Projection {
             self.public.take(now, event);
             game_changed |= self.record.take(event).games;
             self.board.apply(event.ts, &event.kind);
-            self.unheard &= !matches!(event.kind, EventKind::BoardConnected { .. });
+            self.awaits_placement &= !matches!(event.kind, EventKind::BoardConnected { .. });
         }
         self.board.orientation = view.orientation.or(self.board.orientation);
         self.board.version = view
@@ -324,7 +324,7 @@ impl Projection {
             messages.extend(self.discovery.clone());
         }
         messages.extend(self.project_health(now));
-        if self.unheard {
+        if self.awaits_placement {
             return;
         }
         let published = &mut self.published;

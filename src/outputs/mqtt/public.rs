@@ -60,11 +60,11 @@ impl PublicProjection {
     pub(crate) fn resume(&mut self, now: Timestamp, events: &[Event]) {
         self.delayed.resume(now, events);
         let last = events.last().map_or(now, |last| last.ts.min(now));
-        self.pass(last);
+        self.apply_due(last);
         self.clock = None;
         // The broker may have restarted too and lost its retained messages.
         self.changed = true;
-        self.pass(now);
+        self.apply_due(now);
     }
 
     /// Queues an event that was published by `now`, until it is due.
@@ -84,7 +84,7 @@ impl PublicProjection {
 
     /// Returns the messages for spectators that are due by `now`.
     pub(crate) fn release(&mut self, now: Timestamp) -> Vec<Message> {
-        self.pass(now);
+        self.apply_due(now);
         let mut messages = Vec::new();
         if let Some(record) = self.delayed.games().current().filter(|_| self.changed) {
             messages.push(Message::retained(&self.game_topic, &PublicGame::of(record)));
@@ -145,7 +145,7 @@ impl PublicProjection {
     }
 
     /// Applies everything that is due by `now`.
-    fn pass(&mut self, now: Timestamp) {
+    fn apply_due(&mut self, now: Timestamp) {
         while let Some(due) = self.delayed.poll(now) {
             match due {
                 Due::Event(_) => self.changed = true,

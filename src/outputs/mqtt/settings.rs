@@ -124,7 +124,7 @@ impl MqttConfig {
     }
 
     /// Topics to which the connection subscribes.
-    pub(crate) fn asked_for(&self) -> Vec<String> {
+    pub(crate) fn subscriptions(&self) -> Vec<String> {
         let commands = self.commands.then(|| self.prefix.commands());
         let resend = self.hub.then(|| self.prefix.resend());
         commands.into_iter().flatten().chain(resend).collect()

@@ -142,18 +142,18 @@ async fn connection(
         options.set_transport(Transport::tls_with_config(tls.into()));
     }
     let (client, mut events) = AsyncClient::new(options, ROOM);
-    let mut stands = false;
+    let mut accepted = false;
     loop {
         let event = tokio::select! {
             event = events.poll() => event,
-            Some(ask) = to_send.recv(), if stands => {
+            Some(ask) = to_send.recv(), if accepted => {
                 send(&client, ask);
                 continue;
             }
         };
         let incoming = match event {
             Ok(Event::Incoming(Packet::ConnAck(_))) => {
-                stands = true;
+                accepted = true;
                 let filters = topics
                     .iter()
                     .map(|topic| rumqttc::v5::mqttbytes::v5::Filter::new(topic, QoS::AtLeastOnce));
@@ -168,10 +168,10 @@ async fn connection(
                 retained: publish.retain,
             },
             Ok(_) => continue,
-            Err(error) => return (stands, Some(LostReason::of(error, config, stands))),
+            Err(error) => return (accepted, Some(LostReason::of(error, config, accepted))),
         };
         if heard.send(incoming).await.is_err() {
-            return (stands, None);
+            return (accepted, None);
         }
     }
 }

@@ -73,7 +73,7 @@ async fn attempt(dialect: Dialect, config: &MqttConfig, message: &Message) -> Re
             }
             LinkEvent::Closed => return Ok(()),
             LinkEvent::Lost(reason) => return Err(TrialFailure::Lost(reason)),
-            LinkEvent::Commanded(_) | LinkEvent::Unheard(_) => {}
+            LinkEvent::CommandReceived(_) | LinkEvent::SubscriptionRefused(_) => {}
         }
     }
 }

@@ -54,21 +54,21 @@ pub(super) async fn follow(
             biased;
             input = inputs.recv() => {
                 let Some((now, input)) = input else { break };
-                poster.queue.take_in(now, &input);
+                poster.queue.apply_input(now, &input);
                 while let Ok((now, input)) = inputs.try_recv() {
-                    poster.queue.take_in(now, &input);
+                    poster.queue.apply_input(now, &input);
                 }
             }
             () = sleep_until(waits_until) => waits_until = None,
         }
-        while waits_until.is_none() && poster.queue.is_any() {
+        while waits_until.is_none() && poster.queue.has_due() {
             waits_until = poster.post().await.map(|pause| Instant::now() + pause);
             while let Ok((now, input)) = inputs.try_recv() {
-                poster.queue.take_in(now, &input);
+                poster.queue.apply_input(now, &input);
             }
         }
     }
-    while poster.queue.is_any() && poster.post().await.is_none() {}
+    while poster.queue.has_due() && poster.post().await.is_none() {}
     poster.note();
 }
 
@@ -87,7 +87,7 @@ impl EventPoster {
         let (body, count) = self.queue.next();
         match self.address.post(None, "application/json", body).await {
             Ok(()) => {
-                self.queue.taken(count);
+                self.queue.remove_posted(count);
                 if self.noted.elapsed() >= NOTED {
                     self.note();
                 }
@@ -159,7 +159,7 @@ impl WebhookQueue {
         }
     }
 
-    fn take_in(&mut self, now: Timestamp, input: &FeedInput) {
+    fn apply_input(&mut self, now: Timestamp, input: &FeedInput) {
         match input {
             FeedInput::Events(events) => {
                 for event in events {
@@ -217,7 +217,7 @@ impl WebhookQueue {
         }
     }
 
-    fn is_any(&self) -> bool {
+    fn has_due(&self) -> bool {
         !self.due.is_empty()
     }
 
@@ -241,7 +241,7 @@ impl WebhookQueue {
     }
 
     /// Removes the first `count` due events after the address has accepted them.
-    fn taken(&mut self, count: usize) {
+    fn remove_posted(&mut self, count: usize) {
         for event in self.due.drain(..count.min(self.due.len())) {
             if !self.behind.contains(&event.board) {
                 let noted = self.noted.entry(event.board).or_default();

@@ -66,7 +66,7 @@ pub(super) struct Circumstances<'c> {
 
 /// Maximum number of plies that a client may lag behind the game and still receive them, for example after a
 /// disconnection. A position further back means a new game or a takeback.
-const CAUGHT_UP: usize = 2;
+const MAX_LAG: usize = 2;
 
 impl Position {
     pub(super) fn read(fen: &str) -> Option<Self> {
@@ -118,7 +118,7 @@ impl Anchor {
         }
     }
 
-    fn at(self, game: &GameRecord, ply: usize) -> Self {
+    fn within(self, game: &GameRecord, ply: usize) -> Self {
         let game = Some(game.game.clone());
         Self { game, ply, ..self }
     }
@@ -144,7 +144,7 @@ impl Anchor {
         let (ply, start) = match set.filter(|(ply, _)| *ply >= self.ply) {
             // The arbiter has set a position in the game since then.
             Some(set) => set,
-            None if self.stands_in(game) => (self.ply, &self.start),
+            None if self.is_in(game) => (self.ply, &self.start),
             None => return nothing(),
         };
         let played = game.moves.get(ply..).unwrap_or_default().iter();
@@ -163,7 +163,7 @@ impl Anchor {
     }
 
     /// Whether the game still has the position. A correction may have removed it.
-    fn stands_in(&self, game: &GameRecord) -> bool {
+    fn is_in(&self, game: &GameRecord) -> bool {
         let fen = match self.ply.checked_sub(1) {
             None => Some(&game.start_fen),
             Some(before) => game.moves.get(before).map(|entry| &entry.fen),
@@ -208,17 +208,17 @@ impl SetupPlan {
         };
         let follows = || position.follows(&game.fen);
         match found {
-            Some(ply) if plies - ply <= CAUGHT_UP => Some(Self::Count(wait(position).at(game, ply))),
+            Some(ply) if plies - ply <= MAX_LAG => Some(Self::Count(wait(position).within(game, ply))),
             // The pieces have been set up again, or the client already knows this game: it means the next one.
             Some(0) if is_start => {
                 let knows = before.is_some_and(|before| before.game.as_ref() == Some(&game.game));
                 let next = may_set_up || knows || *shown == position.board;
                 let anchor = wait(position);
-                Some(Self::Count(if next { anchor } else { anchor.at(game, 0) }))
+                Some(Self::Count(if next { anchor } else { anchor.within(game, 0) }))
             }
-            Some(ply) if may_set_up => Some(Self::TakeBack(wait(position).at(game, ply))),
-            Some(ply) => Some(Self::Count(wait(position).at(game, ply))),
-            None if follows() => Some(Self::Count(wait(position).at(game, plies + 1))),
+            Some(ply) if may_set_up => Some(Self::TakeBack(wait(position).within(game, ply))),
+            Some(ply) => Some(Self::Count(wait(position).within(game, ply))),
+            None if follows() => Some(Self::Count(wait(position).within(game, plies + 1))),
             None if is_start => Some(Self::Count(wait(position))),
             None if may_set_up => Some(Self::Begin(wait(position))),
             None => None,

@@ -14,7 +14,7 @@ pub(super) struct Attempts {
     /// Pause before the next attempt.
     pause: Duration,
     /// Start of the current connection.
-    stands: Option<(LiveTime, Timestamp)>,
+    connected_since: Option<(LiveTime, Timestamp)>,
     /// Number of consecutive brief connections, which were closed without a reason soon after they were accepted.
     brief: u32,
     /// Reasons that have been logged.
@@ -52,7 +52,7 @@ impl Attempts {
         Self {
             failed: 0,
             pause: FIRST_PAUSE,
-            stands: None,
+            connected_since: None,
             brief: 0,
             logged: Vec::new(),
         }
@@ -62,7 +62,7 @@ impl Attempts {
     pub(super) fn connected(&mut self) -> u32 {
         let time = LiveTime::start();
         let since = time.now();
-        self.stands = Some((time, since));
+        self.connected_since = Some((time, since));
         core::mem::take(&mut self.failed)
     }
 
@@ -73,7 +73,7 @@ impl Attempts {
 
     /// Records that the connection failed or was lost. `client_id` is the id that it used.
     pub(super) fn lost(&mut self, reason: LostReason, client_id: &str) -> ConnectionFailure {
-        let stood = self.stands.take();
+        let stood = self.connected_since.take();
         let stood = stood.map(|(time, since)| time.now().saturating_duration_since(since));
         self.lost_after(stood, reason, client_id)
     }

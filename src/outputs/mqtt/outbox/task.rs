@@ -11,7 +11,7 @@ use tokio::time::{Sleep, sleep};
 use tracing::{debug, error, info, warn};
 
 use super::attempts::{Attempts, ConnectionFailure};
-use super::{ConnectionState, Handed, OutboxProgress};
+use super::{ConnectionState, InboxItem, OutboxProgress};
 use crate::outputs::mqtt::backlog::{BacklogReader, ReaderEvent};
 use crate::outputs::mqtt::client::Dialect;
 use crate::outputs::mqtt::inlet::Received;
@@ -29,7 +29,7 @@ use crate::system_time::wall_time;
 pub struct OutboxTask {
     pub(super) config: MqttConfig,
     pub(super) daemon_topic: Arc<str>,
-    pub(super) inbox: mpsc::UnboundedReceiver<Handed>,
+    pub(super) inbox: mpsc::UnboundedReceiver<InboxItem>,
     pub(super) store: OutboxStore,
     pub(super) reader: BacklogReader,
     pub(super) progress: Arc<watch::Sender<OutboxProgress>>,
@@ -108,13 +108,13 @@ impl OutboxTask {
         let mut phase = self.open(&will);
         loop {
             tokio::select! {
-                handed = self.inbox.recv(), if stopping.is_none() => match handed {
-                    Some(handed) => self.receive_all(handed),
+                item = self.inbox.recv(), if stopping.is_none() => match item {
+                    Some(item) => self.receive_all(item),
                     None => stopping = Some(self.stop(&will)),
                 },
                 () = &mut shutdown, if stopping.is_none() => stopping = Some(self.stop(&will)),
                 () = expired(&mut stopping) => break,
-                event = self.reader.event() => self.take_in(event),
+                event = self.reader.event() => self.handle_reader_event(event),
                 step = phase.step() => match step {
                     PhaseStep::Open => phase = self.open(&will),
                     PhaseStep::Link(LinkEvent::Connected(limits)) => {
@@ -129,8 +129,8 @@ impl OutboxTask {
                         self.acknowledge(ticket);
                     }
                     PhaseStep::Link(LinkEvent::Refused(ticket, reason)) => self.refused(ticket, &reason),
-                    PhaseStep::Link(LinkEvent::Commanded(command)) => self.commanded(*command),
-                    PhaseStep::Link(LinkEvent::Unheard(reason)) => self.unheard(&reason),
+                    PhaseStep::Link(LinkEvent::CommandReceived(command)) => self.pass_command(*command),
+                    PhaseStep::Link(LinkEvent::SubscriptionRefused(reason)) => self.subscription_refused(&reason),
                     PhaseStep::Link(LinkEvent::Closed) => break,
                     PhaseStep::Link(LinkEvent::Lost(reason)) => phase = self.lost(reason, &mut attempts),
                 },
@@ -140,7 +140,7 @@ impl OutboxTask {
             }
             if let Phase::Connected(link, limits) = &mut phase {
                 self.send(link, *limits);
-                self.read_on();
+                self.read_next_page();
             }
             if let Some(stopping) = &stopping
                 && self.is_over(stopping, &phase)
@@ -279,28 +279,28 @@ impl OutboxTask {
         self.report(ConnectionState::Stopped);
     }
 
-    fn receive_all(&mut self, first: Handed) {
+    fn receive_all(&mut self, first: InboxItem) {
         self.receive(first);
         self.receive_waiting();
     }
 
     fn receive_waiting(&mut self) {
-        while let Ok(handed) = self.inbox.try_recv() {
-            self.receive(handed);
+        while let Ok(item) = self.inbox.try_recv() {
+            self.receive(item);
         }
     }
 
-    fn receive(&mut self, handed: Handed) {
-        let count = handed.count();
+    fn receive(&mut self, item: InboxItem) {
+        let count = item.count();
         let behind = self.store.behind();
-        match handed {
-            Handed::Messages(messages) => {
+        match item {
+            InboxItem::Messages(messages) => {
                 messages.into_iter().for_each(|message| self.store.push(message));
                 if behind == 0 && self.store.behind() > 0 {
                     info!("the queue for the MQTT broker is full; later events are read from the journal");
                 }
             }
-            Handed::Behind {
+            InboxItem::Behind {
                 board,
                 topic,
                 after,
@@ -315,7 +315,7 @@ impl OutboxTask {
     }
 
     /// Reads the next page for a board that is behind, if there is room.
-    fn read_on(&mut self) {
+    fn read_next_page(&mut self) {
         if self.reader.is_idle()
             && let Some(page) = self.store.next_page()
         {
@@ -323,12 +323,12 @@ impl OutboxTask {
         }
     }
 
-    fn take_in(&mut self, event: ReaderEvent) {
+    fn handle_reader_event(&mut self, event: ReaderEvent) {
         match event {
-            ReaderEvent::Paused => self.store.wake(),
-            ReaderEvent::Read(page, None) => self.store.put_off(&page),
+            ReaderEvent::Paused => self.store.end_pause(),
+            ReaderEvent::Read(page, None) => self.store.postpone(&page),
             ReaderEvent::Read(page, Some(events)) => {
-                if self.store.take_in(&page, events) == (PageOutcome::Nothing { again: false }) {
+                if self.store.load_page(&page, events) == (PageOutcome::Nothing { again: false }) {
                     let (board, after) = (&*page.board, page.after);
                     warn!(
                         board,
@@ -337,7 +337,7 @@ impl OutboxTask {
                 }
             }
         }
-        if self.store.rests() {
+        if self.store.is_waiting() {
             self.reader.pause();
         }
         self.update_progress(0);
@@ -382,7 +382,7 @@ impl OutboxTask {
         }
     }
 
-    fn commanded(&self, command: Received) {
+    fn pass_command(&self, command: Received) {
         let Some(commands) = &self.commands else { return };
         if let Err(mpsc::error::TrySendError::Full(command)) = commands.try_send(command) {
             let board = command.board;
@@ -393,8 +393,8 @@ impl OutboxTask {
         }
     }
 
-    fn unheard(&self, reason: &str) {
-        let topic = self.config.asked_for().join(" and ");
+    fn subscription_refused(&self, reason: &str) {
+        let topic = self.config.subscriptions().join(" and ");
         error!(
             topic,
             reason,

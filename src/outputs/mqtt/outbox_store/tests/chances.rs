@@ -74,7 +74,7 @@ impl World {
             11..=14 => self.acknowledge(),
             15 | 16 => self.begin_to_read(),
             17 | 18 => self.end_reading(),
-            _ => self.store.wake(),
+            _ => self.store.end_pause(),
         }
         let events = self.store.queue().events();
         assert!(events.count <= ROOM.count && (events.bytes <= ROOM.bytes || events.count == 1));
@@ -183,8 +183,8 @@ impl World {
 
     fn end_reading(&mut self) {
         match self.reading.take() {
-            Some((page, Some(events))) => drop(self.store.take_in(&page, events)),
-            Some((page, None)) => self.store.put_off(&page),
+            Some((page, Some(events))) => drop(self.store.load_page(&page, events)),
+            Some((page, None)) => self.store.postpone(&page),
             None => {}
         }
     }
@@ -201,7 +201,7 @@ impl World {
             self.acknowledge();
             self.begin_to_read();
             self.end_reading();
-            self.store.wake();
+            self.store.end_pause();
         }
         panic!("the broker never gets everything");
     }
