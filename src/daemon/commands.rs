@@ -194,7 +194,7 @@ impl Commands {
         };
         match game.map(str::to_owned).filter(|_| !is_done) {
             // A board refuses a command about a game that the journal does not have.
-            Some(game) => match self.recall.ask(game, pending) {
+            Some(game) => match self.recall.request(game, pending) {
                 Ok(()) => None,
                 Err(pending) => self.finish(now, hall, pairings, *pending),
             },
@@ -331,11 +331,11 @@ fn resolved(
         }
         board.clone_into(&mut pending.board);
     } else if !pairings.has_pairing(round, table) {
-        let why = format!(
+        let reason = format!(
             "round {round} has no table {table}, neither in a pairing file nor with a game; name the game by \
              its id in \"game\""
         );
-        let refused = refused(Some(pending.command.id.clone()), why);
+        let refused = refused(Some(pending.command.id.clone()), reason);
         log_outcome(&pending.board, &refused);
         return Err(Box::new((pending.asker, refused)));
     } else if let Some(standing) = standing(pairings, (round, table), &pending.command.by, set) {
@@ -481,7 +481,7 @@ mod tests {
             serde_json::to_value(&answer).expect("JSON")
         }
 
-        fn taken(&mut self) -> Vec<Event> {
+        fn events(&mut self) -> Vec<Event> {
             let events = self
                 .hall
                 .take_events()
@@ -501,16 +501,16 @@ mod tests {
         let answer = world.send("board-1", Some("meier"), NAMES);
         assert_eq!(answer["ok"], true, "{answer}");
         assert_eq!(world.send("board-1", Some("meier"), NAMES), answer);
-        let taken = world.taken();
-        assert_eq!(taken.len(), 1);
-        assert_eq!(taken[0].board, "board-1");
+        let events = world.events();
+        assert_eq!(events.len(), 1);
+        assert_eq!(events[0].board, "board-1");
         let mut restarted = World::new();
-        taken.iter().for_each(|event| restarted.commands.recall(event));
+        events.iter().for_each(|event| restarted.commands.recall(event));
         assert_eq!(restarted.send("board-1", Some("meier"), NAMES), answer);
         // The same command from another sender is a different command.
         let other = restarted.send("board-1", Some("mayer"), NAMES);
         assert_eq!(other["ok"], false, "{other}");
-        assert!(restarted.taken().is_empty());
+        assert!(restarted.events().is_empty());
     }
 
     #[test]
@@ -535,7 +535,7 @@ mod tests {
             None,
             br#"{"id":"3","do":"set_players","white":"A","by":"A. Meier"}"#,
         );
-        let by = world.taken().into_iter().filter_map(|event| match event.kind {
+        let by = world.events().into_iter().filter_map(|event| match event.kind {
             EventKind::CommandTaken { by, .. } => Some(by),
             _ => None,
         });

@@ -223,11 +223,11 @@ impl JournalWriterThread {
         else {
             return;
         };
-        let there = inputs_file.as_ref().is_some_and(InputsFile::is_there);
+        let exists = inputs_file.as_ref().is_some_and(InputsFile::is_there);
         if inputs.is_empty() {
             return;
         }
-        let copied = match inputs_file.take().filter(|_| there) {
+        let copied = match inputs_file.take().filter(|_| exists) {
             Some(file) => Ok(file),
             None => InputsFile::open(&self.inputs),
         };
@@ -242,12 +242,12 @@ impl JournalWriterThread {
                 inputs.clear();
             }
             Err(error) => {
-                let words = error.to_string();
-                if inputs_failing.as_ref() != Some(&words) {
+                let problem = error.to_string();
+                if inputs_failing.as_ref() != Some(&problem) {
                     let path = self.inputs.display();
-                    tracing::warn!("cannot write the second copy of commands to {path}: {words}; retrying");
+                    tracing::warn!("cannot write the second copy of commands to {path}: {problem}; retrying");
                 }
-                *inputs_failing = Some(words);
+                *inputs_failing = Some(problem);
             }
         }
     }
@@ -324,13 +324,13 @@ impl JournalWriterThread {
     fn fail(&mut self, error: JournalError) {
         self.work.tried = true;
         let damaged = error.is_damaged();
-        let words = format!("{:#}", anyhow::Error::from(error));
+        let problem = format!("{:#}", anyhow::Error::from(error));
         let now = self.time.now();
-        self.storage.journal_fails(now, &words);
-        if self.work.failing.as_ref() != Some(&words) {
-            tracing::error!("{words}; games go on, and events wait until the journal stores them");
+        self.storage.journal_fails(now, &problem);
+        if self.work.failing.as_ref() != Some(&problem) {
+            tracing::error!("{problem}; games go on, and events wait until the journal stores them");
         }
-        self.work.failing = Some(words);
+        self.work.failing = Some(problem);
         if damaged {
             self.work.journal = None;
             self.work.journal = start::replaced(&self.path, now, &self.work.lasts, &Progress::default());
@@ -366,11 +366,11 @@ impl JournalWriterThread {
             return;
         }
         let log = Journal::log_of(&self.path);
-        let gone =
+        let is_gone =
             |file: &Option<File>, path| file.as_ref().is_some_and(|file| !super::is_file_of(file, path));
-        let gone = if gone(&self.work.file, &self.path) {
+        let gone = if is_gone(&self.work.file, &self.path) {
             &self.path
-        } else if gone(&self.work.log, &log) {
+        } else if is_gone(&self.work.log, &log) {
             &log
         } else {
             // SQLite creates the log at the first write.
@@ -378,10 +378,10 @@ impl JournalWriterThread {
             return;
         };
         tracing::error!("{} was removed or replaced while in use", gone.display());
-        let Some(gone) = self.work.journal.take() else {
+        let Some(removed) = self.work.journal.take() else {
             return;
         };
-        self.work.journal = start::restored(gone, &self.path, now, &self.work.lasts);
+        self.work.journal = start::restored(removed, &self.path, now, &self.work.lasts);
         self.reopen_files();
     }
 

@@ -60,9 +60,9 @@ impl StateLock {
     }
 
     /// Takes over a lock that the disk has granted late.
-    pub(super) fn become_locked(&self, taken: Self) {
-        let taken = taken.file.into_inner().unwrap_or_else(PoisonError::into_inner);
-        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = taken;
+    pub(super) fn become_locked(&self, acquired: Self) {
+        let acquired = acquired.file.into_inner().unwrap_or_else(PoisonError::into_inner);
+        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = acquired;
     }
 
     /// Locks a directory. Fails if another process has the lock, or if the disk supports no lock.

@@ -29,9 +29,9 @@ pub(crate) fn start(targets: Targets) {
         Some(journald) => registry.with(journald).try_init(),
         None => {
             // The text of each line already names the board, so the span is left out.
-            let words = filter_fn(|data| data.is_event());
+            let events_only = filter_fn(|data| data.is_event());
             let stderr = tracing_subscriber::fmt::layer().with_writer(LogLines::default);
-            registry.with(stderr.with_filter(words)).try_init()
+            registry.with(stderr.with_filter(events_only)).try_init()
         }
     };
 }

@@ -57,8 +57,8 @@ fn measure(root: &Path, directory: &Path) -> Machine {
 
 /// Free and total space of the disk on which the directory is or will be created.
 fn disk(directory: &Path) -> Option<Disk> {
-    let there = directory.ancestors().find(|directory| directory.exists())?;
-    let disk = rustix::fs::statvfs(there).ok()?;
+    let existing = directory.ancestors().find(|directory| directory.exists())?;
+    let disk = rustix::fs::statvfs(existing).ok()?;
     Some(Disk {
         free_bytes: disk.f_bavail.saturating_mul(disk.f_frsize),
         size_bytes: disk.f_blocks.saturating_mul(disk.f_frsize),
@@ -79,8 +79,8 @@ fn temperature(root: &Path) -> Option<f64> {
 /// Whether the power supply of a Raspberry Pi is too weak now; `None` on other systems.
 fn under_voltage(root: &Path) -> Option<bool> {
     let sensors = entries(&root.join("sys/class/hwmon"), "hwmon");
-    let of_pi = |sensor: &PathBuf| text(&sensor.join("name")).as_deref() == Some("rpi_volt");
-    let alarm = text(&sensors.into_iter().find(of_pi)?.join("in0_lcrit_alarm"))?;
+    let is_pi_sensor = |sensor: &PathBuf| text(&sensor.join("name")).as_deref() == Some("rpi_volt");
+    let alarm = text(&sensors.into_iter().find(is_pi_sensor)?.join("in0_lcrit_alarm"))?;
     Some(alarm != "0")
 }
 

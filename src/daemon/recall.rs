@@ -39,7 +39,7 @@ impl Recall {
 
     /// Passes a command to the thread, which completes it with a game; [`next`](Self::next) returns it. Returns the
     /// command as the error if too many commands are waiting.
-    pub(super) fn ask(&self, game: String, pending: PendingCommand) -> Result<(), Box<PendingCommand>> {
+    pub(super) fn request(&self, game: String, pending: PendingCommand) -> Result<(), Box<PendingCommand>> {
         let sent = self.sender.try_send((game, Box::new(pending)));
         sent.map_err(|error| {
             let (TrySendError::Full((_, pending)) | TrySendError::Disconnected((_, pending))) = error;

@@ -101,20 +101,20 @@ pub(super) fn start(
         };
         match restoration.restore(opened, &marks.given) {
             Ok(None) => break,
-            Ok(Some(taken)) => {
-                if taken.run.is_none() {
+            Ok(Some(state)) => {
+                if state.run.is_none() {
                     rewrite_inputs(config, opened, &inputs);
                 }
-                let numbers = noted(config, numbers, &taken.numbers);
+                let numbers = noted(config, numbers, &state.numbers);
                 return Ok(Started {
                     numbers: numbers.and_then(|numbers| with_kept(numbers, opened)),
                     journal,
-                    hall: taken.hall,
-                    run: taken.run,
-                    unkept: taken.unkept,
-                    closed: taken.closed,
-                    until: taken.until,
-                    others: taken.numbers.others,
+                    hall: state.hall,
+                    run: state.run,
+                    unkept: state.unkept,
+                    closed: state.closed,
+                    until: state.until,
+                    others: state.numbers.others,
                 });
             }
             Err(error) if error.is_damaged() => {
@@ -330,9 +330,9 @@ fn raise(lasts: &mut BTreeMap<String, u64>, others: impl IntoIterator<Item = (St
 }
 
 fn report_failing(error: JournalError, consequence: &str, now: Timestamp, storage: &Storage) {
-    let words = format!("{:#}", anyhow::Error::from(error));
-    tracing::error!("{words}; {consequence}");
-    storage.journal_fails(now, &words);
+    let problem = format!("{:#}", anyhow::Error::from(error));
+    tracing::error!("{problem}; {consequence}");
+    storage.journal_fails(now, &problem);
 }
 
 /// Records reserved seqs that may have been given as given, before boards continue after them.
@@ -422,7 +422,7 @@ impl Restoration<'_> {
             }
         }
         let from = sources(journal, recordings.as_deref(), given, self);
-        let taken = match beginning {
+        let state = match beginning {
             Beginning::Program => restart::restore(&from, now)?,
             Beginning::NewDay => restart::begin_anew(&from)?,
         };
@@ -430,18 +430,18 @@ impl Restoration<'_> {
             return Ok(None);
         }
         if beginning == Beginning::Program {
-            log_alone(&taken.alone);
+            log_alone(&state.alone);
         }
-        let unkept = match journal.fill(&taken.events) {
+        let unkept = match journal.fill(&state.events) {
             Ok(_) => Vec::new(),
             Err(error) if error.is_damaged() => return Err(error),
             Err(error) => {
                 tracing::error!("{:#}", anyhow::Error::from(error));
-                taken.events.clone()
+                state.events.clone()
             }
         };
-        let (closed, until, numbers) = (taken.closed.clone(), taken.until, taken.numbers().clone());
-        let (hall, run) = taken.settle(&sources(journal, recordings.as_deref(), given, self), now)?;
+        let (closed, until, numbers) = (state.closed.clone(), state.until, state.numbers().clone());
+        let (hall, run) = state.settle(&sources(journal, recordings.as_deref(), given, self), now)?;
         let noted = match journal.begin_run(&run) {
             Err(error) if error.is_damaged() => return Err(error),
             noted => noted,

@@ -392,23 +392,23 @@ impl Outlet {
 
     /// An outlet for tests, with a function that returns the events, changes of `kept` and ticks since its last call.
     #[cfg(test)]
-    pub(crate) fn heard() -> (Self, impl FnMut() -> Vec<String>) {
+    pub(crate) fn for_test() -> (Self, impl FnMut() -> Vec<String>) {
         let (sender, mut inputs) = mpsc::unbounded_channel::<(Timestamp, Arc<FeedInput>)>();
-        let hear = move || {
-            let mut heard = Vec::new();
+        let drain = move || {
+            let mut collected = Vec::new();
             while let Ok((_, input)) = inputs.try_recv() {
                 match &*input {
                     FeedInput::Events(events) => {
-                        heard.extend(events.iter().map(|event| event.seq.to_string()))
+                        collected.extend(events.iter().map(|event| event.seq.to_string()))
                     }
-                    FeedInput::Kept(kept) => heard.push(format!("kept {kept}")),
-                    FeedInput::Tick => heard.push("tick".to_owned()),
+                    FeedInput::Kept(kept) => collected.push(format!("kept {kept}")),
+                    FeedInput::Tick => collected.push("tick".to_owned()),
                     _ => {}
                 }
             }
-            heard
+            collected
         };
-        (Self(vec![sender]), hear)
+        (Self(vec![sender]), drain)
     }
 }
 

@@ -200,8 +200,8 @@ impl LichessClient {
             .clone()
             .or_else(|| Some(credentials?.join(CREDENTIAL)));
         let Some(file) = file else {
-            let words = "there is no token: write it to a file, and set `token_file` under [lichess]";
-            return Err(LichessFailure::NoToken(words.to_owned()));
+            let problem = "there is no token: write it to a file, and set `token_file` under [lichess]";
+            return Err(LichessFailure::NoToken(problem.to_owned()));
         };
         let text = crate::text_file::read(&file);
         let text = text.map_err(|error| {

@@ -83,9 +83,9 @@ impl MqttClient {
         match self {
             Self::Five(client) => {
                 let properties = properties(message);
-                let taken =
+                let queued =
                     client.try_publish_with_properties(topic, QoS::AtLeastOnce, retain, payload, properties);
-                taken.is_ok()
+                queued.is_ok()
             }
             Self::Four(client) => client
                 .try_publish(topic, four::QoS::AtLeastOnce, retain, payload)
@@ -171,12 +171,12 @@ impl Loop {
         let prefix = &config.prefix;
         match self {
             Self::Five(events) => {
-                let left = events.state.events.drain(..);
-                left.filter_map(|event| client_event(prefix, event)).collect()
+                let rest = events.state.events.drain(..);
+                rest.filter_map(|event| client_event(prefix, event)).collect()
             }
             Self::Four(events) => {
-                let left = events.state.events.drain(..);
-                left.filter_map(|event| client_event_v4(prefix, event)).collect()
+                let rest = events.state.events.drain(..);
+                rest.filter_map(|event| client_event_v4(prefix, event)).collect()
             }
         }
     }

@@ -78,11 +78,11 @@ impl BrokerLink {
     /// Sends a message. Returns false if the connection is lost or about to be lost.
     #[must_use]
     pub(crate) fn publish(&mut self, ticket: Ticket, message: &Message) -> bool {
-        let taken = self.client.publish(message);
-        if taken {
+        let queued = self.client.publish(message);
+        if queued {
             self.unnumbered.push_back(ticket);
         }
-        taken
+        queued
     }
 
     /// Subscribes to commands and to requests of hubs.

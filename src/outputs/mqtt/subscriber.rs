@@ -177,15 +177,15 @@ async fn connection(
 }
 
 /// Sends a message. Ignores failures, since the connection is then about to be lost.
-fn send(client: &AsyncClient, ask: OutgoingMessage) {
-    let OutgoingMessage { topic, text, expires } = ask;
+fn send(client: &AsyncClient, message: OutgoingMessage) {
+    let OutgoingMessage { topic, text, expires } = message;
     let Some(expires) = expires else {
         let _ = client.try_publish(topic, QoS::AtLeastOnce, false, text);
         return;
     };
     // MQTT counts whole seconds, so round up.
-    let left = expires.saturating_duration_since(Instant::now());
-    if let Ok(seconds @ 1..) = u32::try_from(left.as_millis().div_ceil(1000)) {
+    let remaining = expires.saturating_duration_since(Instant::now());
+    if let Ok(seconds @ 1..) = u32::try_from(remaining.as_millis().div_ceil(1000)) {
         let properties = PublishProperties {
             message_expiry_interval: Some(seconds),
             ..PublishProperties::default()

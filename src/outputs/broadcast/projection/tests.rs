@@ -68,7 +68,7 @@ fn broadcast(delay: u64) -> Broadcast {
     broadcast
 }
 
-/// An event of the game on a board, published at that second.
+/// An event of the game on the board with this number, published at that second.
 fn event(board: u32, second: i64, kind: EventKind) -> Event {
     Event {
         ts: at(second),

@@ -132,20 +132,20 @@ impl Anchor {
             self.position = Position::read(&begun.start_fen);
             self.ply = 0;
         }
-        let nothing = || AnchoredMoves {
+        let no_moves = || AnchoredMoves {
             start: self.start.clone(),
             san: Vec::new(),
             last: self.position.as_ref().map(|position| position.board.clone()),
         };
         let Some(game) = current.filter(|game| Some(&game.game) == self.game.as_ref()) else {
-            return nothing();
+            return no_moves();
         };
         let set = game.positions.last().map(|set| (set.ply as usize, &set.fen));
         let (ply, start) = match set.filter(|(ply, _)| *ply >= self.ply) {
             // The arbiter has set a position in the game since then.
             Some(set) => set,
             None if self.is_in(game) => (self.ply, &self.start),
-            None => return nothing(),
+            None => return no_moves(),
         };
         let played = game.moves.get(ply..).unwrap_or_default().iter();
         let played = played.take_while(|entry| entry.legal);

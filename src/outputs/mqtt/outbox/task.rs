@@ -56,7 +56,7 @@ impl TooLarge {
             return;
         }
         let topic = &*message.topic;
-        let left = match message.delivery {
+        let effect = match message.delivery {
             Delivery::Event { .. } => "the event is only in the journal",
             Delivery::Retained => "the retained message there is out of date",
             Delivery::Answer { .. } => "the command is not answered",
@@ -65,7 +65,7 @@ impl TooLarge {
             topic,
             bytes,
             limit,
-            "a message to {topic} has {bytes} bytes, but the broker accepts at most {limit}: {left}; raise the \
+            "a message to {topic} has {bytes} bytes, but the broker accepts at most {limit}: {effect}; raise the \
              broker's limit (max_packet_size of mosquitto)"
         );
     }
@@ -148,7 +148,7 @@ impl OutboxTask {
                 break;
             }
         }
-        self.ended();
+        self.end();
     }
 
     fn open(&self, will: &Message) -> Phase {
@@ -184,8 +184,8 @@ impl OutboxTask {
             debug!(broker, %reason, attempt = failed, ?pause, "no connection to the MQTT broker at {broker}: {reason}");
         }
         self.store.rewind();
-        let why = format!("no connection to the MQTT broker at {broker}: {reason}");
-        self.lost.send_replace(Some(why));
+        let problem = format!("no connection to the MQTT broker at {broker}: {reason}");
+        self.lost.send_replace(Some(problem));
         self.report(ConnectionState::Disconnected);
         Phase::Pausing(Box::pin(sleep(pause)))
     }
@@ -262,7 +262,7 @@ impl OutboxTask {
         }
     }
 
-    fn ended(&self) {
+    fn end(&self) {
         let (messages, boards) = (self.store.queue().len(), self.store.behind());
         if messages > 0 {
             warn!(
