@@ -43,7 +43,6 @@ pub(super) enum CommandSource {
     Recalled(Box<PendingCommand>),
 }
 
-/// A command for a board, with the recipient of its answer.
 #[derive(Debug)]
 pub(super) struct PendingCommand {
     pub(super) board: String,

@@ -41,7 +41,6 @@ use crate::port::{PortInput, PortOrder};
 use crate::system_time::{ClockStep, LiveTime, Moment, Now, moment};
 use crate::tournament::watch::ReadOutcome;
 
-/// The state of the event loop, with its connections to all other parts.
 #[derive(Debug)]
 pub(super) struct EventLoop {
     pub(super) time: LiveTime,
@@ -93,7 +92,6 @@ pub(super) enum Ahead {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoopEnd {
     Stopped,
-    /// A new day has begun, and nobody is playing.
     NewDay,
 }
 
@@ -395,7 +393,6 @@ impl EventLoop {
         news.into_iter().map(Leaving::News).collect()
     }
 
-    /// Passes events, clock readings and statuses to the outputs.
     fn broadcast(&mut self, now: Timestamp, events: &[Event], touched: &BTreeSet<String>) {
         let Some(feeds) = &mut self.feeds else { return };
         board_status::show(feeds, now, &mut self.hall, &self.pairings, touched);

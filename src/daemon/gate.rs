@@ -45,7 +45,6 @@ pub(super) struct GateOutputs {
     pub(super) outlet: Option<Outlet>,
 }
 
-/// An item that leaves the daemon.
 #[derive(Debug)]
 pub(super) enum Leaving {
     Message(Message),
@@ -63,7 +62,6 @@ pub(super) enum Asker {
     Hall(oneshot::Sender<RequestOutcome>),
 }
 
-/// A batch that the journal has not stored yet.
 #[derive(Debug)]
 struct HeldBatch {
     number: u64,

@@ -68,7 +68,7 @@ pub(super) struct Work {
     journal: Option<Journal>,
     /// The journal may be opened, as the thread that prepared the start no longer does.
     may_open: bool,
-    /// The journal's file, to detect that its name refers to another file or to none.
+    /// Handle of the journal's file, to detect that the path now refers to another file or to none.
     file: Option<File>,
     /// Handle of SQLite's write-ahead log, for the same purpose.
     log: Option<File>,
@@ -76,7 +76,7 @@ pub(super) struct Work {
     /// Starts and commands that the second copy lacks.
     inputs: Vec<Input>,
     inputs_file: Option<InputsFile>,
-    /// The error of the last attempt to write that copy.
+    /// The error of the last attempt to write the second copy.
     inputs_failing: Option<String>,
     /// New configurations that the journal has not recorded yet.
     reloads: VecDeque<Run>,

@@ -74,7 +74,7 @@ fn mode(regulations: &Regulations) -> Option<String> {
     })
 }
 
-/// Warns if other boards report the same number as a connected board.
+/// Warns if other boards report the same serial number as `board`, which has just been connected.
 pub(super) fn same_number<'n>(board: &str, others: impl Iterator<Item = &'n str>) {
     let others: Vec<String> = others.map(str::to_owned).collect();
     if !others.is_empty() {

@@ -138,7 +138,6 @@ impl Warned {
     }
 }
 
-/// Whether a condition holds now and did not hold before.
 fn has_begun(before: &mut bool, now: bool) -> bool {
     let begins = now && !*before;
     *before = now;

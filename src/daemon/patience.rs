@@ -107,7 +107,6 @@ struct Silence {
 enum DiskProgress {
     /// The work has made progress. Contains the time since its start.
     Working(Duration),
-    /// The work has made no progress, for less than the limit.
     Silent,
     /// The work has made no progress for [`SLOW`]; returned once.
     Slow,

@@ -25,14 +25,12 @@ pub(super) struct Reload {
     in_terminal: bool,
 }
 
-/// The result of SIGHUP.
 #[derive(Debug)]
 pub(super) enum Hangup {
     Read(Box<Result<Config, ConfigError>>),
     TerminalGone,
 }
 
-/// The differences between two configurations.
 #[derive(Debug)]
 pub(super) struct ConfigChange {
     /// The configuration to apply.

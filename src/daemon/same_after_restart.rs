@@ -46,7 +46,6 @@ fn at(second: u64) -> Timestamp {
     Timestamp::from_micros(1_795_269_600_000_000) + Duration::from_secs(second)
 }
 
-/// Builds the events of the round.
 #[derive(Default)]
 struct Script {
     events: Vec<Event>,
@@ -198,7 +197,6 @@ fn round() -> Vec<Event> {
     script.events
 }
 
-/// The outputs of a daemon.
 struct ShownOutputs {
     mqtt: Mqtt,
     hall: Hall,
@@ -232,7 +230,6 @@ impl ShownOutputs {
         }
     }
 
-    /// The outputs of a daemon that restarts from a journal.
     fn resumed(config: &Config, journal: &mut Journal, now: Timestamp) -> Self {
         let mut outputs = Self::new(config, now);
         outputs.mqtt.restore(journal, Beginning::Program);

@@ -36,10 +36,8 @@ pub(super) struct Started {
     pub(super) others: u64,
 }
 
-/// Reason for a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beginning {
-    /// The program was started.
     Program,
     /// A new day has begun, and nobody is playing. The previous day's recordings are no longer needed.
     NewDay,
@@ -283,7 +281,6 @@ impl Marks {
     }
 }
 
-/// Whether a daemon has recorded on this computer before.
 fn has_recordings(config: &Config) -> bool {
     let files = std::fs::read_dir(config.recordings());
     files.is_ok_and(|mut files| files.next().is_some())
@@ -368,7 +365,6 @@ fn with_kept(mut numbers: SeqFile, journal: &Journal) -> Option<SeqFile> {
     noted.ok().map(|()| numbers)
 }
 
-/// Inputs of a restoration with a readable journal.
 struct Restoration<'b> {
     config: &'b Config,
     beginning: Beginning,
@@ -460,7 +456,6 @@ impl Restoration<'_> {
     }
 }
 
-/// Logs which boards continue from the journal alone, and why.
 fn log_alone(alone: &BTreeMap<String, Alone>) {
     for (board, why) in alone {
         match why {
@@ -481,7 +476,6 @@ fn open_numbers(config: &Config) -> Option<SeqFile> {
     }
 }
 
-/// Facts that are known before the journal is opened.
 struct PriorFacts<'l> {
     lasts: &'l BTreeMap<String, u64>,
     /// A daemon has had a journal here before.

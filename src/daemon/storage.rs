@@ -59,7 +59,6 @@ impl Storage {
             .send_modify(|state| fail(&mut state.recordings, now, problem));
     }
 
-    /// Records that the recorder has made no progress for too long.
     pub(super) fn recording_is_silent(&self, now: Timestamp) {
         self.recording_fails(now, &SILENT);
     }

@@ -43,7 +43,6 @@ impl<T> WriteAhead<T> {
         });
     }
 
-    /// Keeps only the items for which `holds` is true.
     pub(super) fn retain(&mut self, holds: impl Fn(&T) -> bool) {
         self.waiting.retain(|waiting| holds(&waiting.item));
     }

@@ -82,7 +82,6 @@ pub(crate) struct Feeds {
 #[derive(Debug, Clone)]
 pub(crate) struct Outlet(Vec<mpsc::UnboundedSender<(Timestamp, Arc<FeedInput>)>>);
 
-/// Input that has not been sent to the tasks yet.
 #[derive(Debug)]
 pub(crate) struct HeldInput(Timestamp, FeedInput);
 
@@ -107,7 +106,6 @@ pub(crate) trait Output: Debug + Send + Sync {
     }
 }
 
-/// The outputs to start, and the settings that all of them share.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FeedSettings {
     pub(crate) outputs: Vec<Arc<dyn Output>>,
@@ -266,7 +264,6 @@ impl Feeds {
         &self.reports
     }
 
-    /// Sends events that were published by `now`.
     pub(crate) fn take(&mut self, now: Timestamp, events: &[Event]) {
         if !events.is_empty() {
             self.send(now, FeedInput::Events(events.to_vec()));
@@ -289,7 +286,6 @@ impl Feeds {
         }
     }
 
-    /// Whether any output uses the status of boards.
     pub(crate) const fn wants_statuses(&self) -> bool {
         self.statuses.is_some()
     }

@@ -113,7 +113,6 @@ impl<H: FnMut() -> Vec<String>> World<H> {
         self.directory.path().join("journal.sqlite")
     }
 
-    /// Number of events in the journal.
     fn stored(&self) -> usize {
         let journal = Journal::open_to_read(&self.file()).expect("a journal");
         let events = journal.events_after("live", "b", 0, usize::MAX >> 1);

@@ -19,14 +19,12 @@ mod lost;
 /// A month after the games of the capture.
 const NOW: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
 const BOARDS: [&str; 2] = ["a", "b"];
-/// Number of damaged journals.
 const TIMES: usize = 200;
 
 /// The state directory of a daemon that was killed or stopped.
 struct Place {
     directory: TempDir,
     config: Config,
-    /// Last seq of each board.
     lasts: BTreeMap<String, u64>,
 }
 
@@ -63,7 +61,6 @@ impl Place {
         place
     }
 
-    /// A copy that can be damaged.
     fn copied(&self) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         for file in fs::read_dir(self.directory.path()).expect("a directory") {

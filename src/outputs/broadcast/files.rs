@@ -25,7 +25,6 @@ impl PublishedFile {
         }
     }
 
-    /// The media type of the file at `path`.
     pub(crate) fn media_type(path: &str) -> &'static str {
         match path.rsplit_once('.') {
             Some((_, "json")) => "application/json",

@@ -9,7 +9,6 @@ use super::task::Snapshot;
 /// Pause between two deliveries. Moves within it are sent together.
 pub(in crate::outputs) const PAUSE: Duration = Duration::from_secs(1);
 
-/// A recipient of rounds.
 pub(in crate::outputs) trait Recipient {
     /// Sends the rounds that have changed. Returns the pause before the next attempt, or `None` if everything was
     /// delivered.

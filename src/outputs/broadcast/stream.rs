@@ -52,7 +52,6 @@ pub(super) struct Live {
 struct RecentMessages {
     /// Random id of this run of the program.
     run: u64,
-    /// Number of the next message.
     next: u64,
     kept: VecDeque<Bytes>,
     /// Size of the messages kept, in bytes.
@@ -67,7 +66,6 @@ struct StreamViewer {
     _place: OwnedSemaphorePermit,
 }
 
-/// The file of a round.
 #[derive(Deserialize)]
 struct StreamedRound<'r> {
     #[serde(borrow)]
@@ -76,7 +74,6 @@ struct StreamedRound<'r> {
     games: Vec<&'r RawValue>,
 }
 
-/// The fields of a game by name.
 type Fields<'f> = BTreeMap<&'f str, &'f RawValue>;
 
 #[derive(Serialize)]
@@ -221,7 +218,6 @@ impl RecentMessages {
     }
 }
 
-/// The messages about the differences between two versions of the files.
 fn messages(before: &Files, now: &Files) -> Vec<String> {
     let mut messages = Vec::new();
     for (path, file) in now {

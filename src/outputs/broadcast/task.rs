@@ -17,7 +17,6 @@ use super::web;
 use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::shared::trial::Trial;
 
-/// The current files.
 pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
 
 /// Waiting time for further input after a change, so that everything about one move is published together.
@@ -68,7 +67,6 @@ pub(in crate::outputs) struct Follower {
 }
 
 impl Follower {
-    /// Creates the task for an event without games.
     pub(in crate::outputs) fn new(
         inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
         facts: EventFacts,

@@ -18,7 +18,6 @@ pub(super) struct LichessClient {
     settings: Lichess,
 }
 
-/// The outcome of a push for one game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pushed {
     /// Lichess has read this number of plies.
@@ -72,9 +71,7 @@ impl LichessFailure {
 
 /// Timeout of a request. Lichess processes a push for at most ten seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Name of the systemd credential.
 const CREDENTIAL: &str = "lichess-token";
-/// Scope that the token must have.
 const SCOPE: &str = "study:write";
 
 impl LichessClient {
@@ -115,7 +112,6 @@ impl LichessClient {
         allows.then_some(()).ok_or_else(|| self.wrong_token())
     }
 
-    /// The names and ids of a broadcast's rounds.
     pub(super) async fn rounds(&self, tour: &str) -> Result<Vec<(String, String)>, LichessFailure> {
         let request = self.http.get(format!("{}/api/broadcast/{tour}", self.server()));
         let answer = self.request_json(request, &format!("broadcast {tour}")).await?;

@@ -356,7 +356,6 @@ fn plies(moves: &str) -> usize {
     count
 }
 
-/// Splits PGN written by kiebitz into games.
 fn split(pgn: &str) -> impl Iterator<Item = &str> {
     let mut rest = pgn;
     core::iter::from_fn(move || {

@@ -25,7 +25,6 @@ pub(super) enum ClientRequest {
     Look(Lookup, oneshot::Sender<Option<Value>>),
     /// A client has connected. Its frames go to the channel.
     Open(Session, mpsc::Sender<String>),
-    /// A message from a client.
     Call(Session, String),
     Close(Session),
 }
@@ -80,7 +79,6 @@ fn start(
     tokio::spawn(door::serve(settings, request_sender));
 }
 
-/// Owns the state of the interface and answers requests.
 struct LiveChessTask {
     livechess: LiveChess,
     clients: BTreeMap<Session, mpsc::Sender<String>>,

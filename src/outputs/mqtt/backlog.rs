@@ -150,7 +150,6 @@ mod tests {
 
     use super::*;
 
-    /// Fails at the first call.
     #[derive(Debug, Default)]
     struct FailsOnce(AtomicBool);
 

@@ -37,7 +37,6 @@ pub(crate) struct BacklogPage {
     pub(crate) limit: usize,
 }
 
-/// Maximum number of events in a page.
 const PAGE: usize = 200;
 
 impl Behind {
@@ -105,7 +104,6 @@ impl Behind {
         self.boards.values().any(|cursor| cursor.is_waiting)
     }
 
-    /// Ends the pause.
     pub(crate) fn end_pause(&mut self) {
         self.boards
             .values_mut()

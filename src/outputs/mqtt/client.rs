@@ -14,16 +14,14 @@ use super::settings::MqttConfig;
 use super::topics::Prefix;
 use super::url::without_brackets;
 
-/// Version of MQTT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// MQTT 5.
     Five,
-    /// MQTT 3.1.1.
+    /// MQTT 3.1.1, whose protocol level is 4.
     Four,
 }
 
-/// Handle for sending messages.
 #[derive(Debug)]
 pub(super) enum MqttClient {
     Five(v5::AsyncClient),
@@ -36,7 +34,6 @@ pub(super) enum Loop {
     Four(Box<four::EventLoop>),
 }
 
-/// An event of a connection.
 #[derive(Debug)]
 pub(super) enum ClientEvent {
     Accepted(Limits),
@@ -115,7 +112,6 @@ impl MqttClient {
 }
 
 impl Loop {
-    /// Sets user, password and TLS.
     pub(super) fn unlock(&mut self, login: Option<(String, String)>, tls: Option<rustls::ClientConfig>) {
         let transport = tls.map(|tls| Transport::tls_with_config(tls.into()));
         match self {

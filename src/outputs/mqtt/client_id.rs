@@ -10,7 +10,6 @@ use std::hash::DefaultHasher;
 
 use super::topics::Prefix;
 
-/// The kind of client that connects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClientRole {
     /// The daemon of this computer.

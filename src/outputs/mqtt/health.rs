@@ -46,7 +46,6 @@ pub struct LineHealth {
     pub damaged_bytes: u64,
 }
 
-/// The published form of a board's health.
 #[derive(Debug, Serialize)]
 pub(super) struct HealthView<'h> {
     #[serde(flatten)]

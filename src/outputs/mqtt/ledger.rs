@@ -17,7 +17,6 @@ struct LedgerEntry {
 }
 
 impl Ledger {
-    /// Adds an event to be sent.
     pub(crate) fn add(&mut self, board: &Arc<str>, seq: u64) {
         let entries = self.boards.entry(Arc::clone(board)).or_default();
         entries.push_back(LedgerEntry {

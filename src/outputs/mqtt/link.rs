@@ -28,7 +28,6 @@ pub(crate) struct BrokerLink {
     unnumbered: VecDeque<Ticket>,
     /// Messages with a packet id that are not acknowledged yet, by packet id.
     under_way: HashMap<u16, Ticket>,
-    /// Topics to subscribe to.
     topics: Vec<String>,
 }
 
@@ -43,11 +42,9 @@ pub(crate) enum LinkEvent {
     SubscriptionRefused(String),
     /// DISCONNECT was sent, so the connection ended in order.
     Closed,
-    /// The connection failed or was lost.
     Lost(LostReason),
 }
 
-/// Limits set by the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// Maximum number of unacknowledged messages.

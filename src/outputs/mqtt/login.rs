@@ -30,7 +30,6 @@ pub(crate) enum LoginError {
     Empty { path: PathBuf },
 }
 
-/// Name of the systemd credential.
 const CREDENTIAL: &str = "mqtt-password";
 /// Maximum length of a password in bytes, which is also the limit of MQTT. Protects against endless files.
 const LONGEST: u64 = 65_536;

@@ -108,7 +108,6 @@ impl LostReason {
         }
     }
 
-    /// Translates an error of rumqttc's client for MQTT 3.1.1.
     pub(crate) fn of_v4(error: four::ConnectionError, config: &MqttConfig, accepted: bool) -> Self {
         use four::{ConnectReturnCode as Code, ConnectionError as Error, StateError as State};
         // `of` translates the errors that both versions have.
@@ -187,7 +186,6 @@ fn io_error(error: &ConnectionError) -> Option<&io::Error> {
     }
 }
 
-/// Whether the server has closed the connection.
 fn is_closed(error: &ConnectionError) -> bool {
     matches!(error, ConnectionError::MqttState(StateError::ConnectionAborted))
         || io_error(error).is_some_and(closed)

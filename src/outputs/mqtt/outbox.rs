@@ -35,7 +35,6 @@ pub struct Outbox {
     lost: watch::Receiver<Option<String>>,
 }
 
-/// An item passed to the task.
 #[derive(Debug)]
 enum InboxItem {
     Messages(Vec<Message>),

@@ -28,7 +28,6 @@ pub(crate) const MAX_EVENTS: Events = Events {
     bytes: 2 << 20,
 };
 
-/// Result of loading a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PageOutcome {
     /// Some events of the page are in memory now, or the page was no longer needed.
@@ -40,7 +39,6 @@ pub(crate) enum PageOutcome {
     },
 }
 
-/// A message that the broker has acknowledged.
 #[derive(Debug)]
 pub(crate) struct Acknowledged {
     pub(crate) message: Message,
@@ -154,7 +152,6 @@ impl OutboxStore {
         self.behind.is_waiting()
     }
 
-    /// Ends the pause, so that boards are read again.
     pub(crate) fn end_pause(&mut self) {
         self.behind.end_pause();
     }
@@ -177,12 +174,10 @@ impl OutboxStore {
         Some(Acknowledged { message, all })
     }
 
-    /// Prepares for a new connection, see [`MessageQueue::restart`].
     pub(crate) fn restart(&mut self, greeting: Option<Message>) {
         self.queue.restart(greeting);
     }
 
-    /// Handles a lost connection, see [`MessageQueue::rewind`].
     pub(crate) fn rewind(&mut self) {
         self.queue.rewind();
     }

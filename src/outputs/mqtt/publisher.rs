@@ -42,7 +42,6 @@ pub struct Publisher {
     round: Option<RoundTotals>,
     /// Whether a board has changed since the last summary.
     changed: bool,
-    /// Time at which the boards' health was last published.
     refreshed: Option<Timestamp>,
 }
 

@@ -23,7 +23,6 @@ pub(crate) struct MessageQueue {
     events: Events,
     /// Number of entries sent since the oldest unacknowledged one.
     window: usize,
-    /// The latest retained message of every topic.
     retained: BTreeMap<Arc<str>, Message>,
     /// Tickets of the retained messages that wait to be sent, by topic.
     waiting: HashMap<Arc<str>, Ticket>,
@@ -32,7 +31,6 @@ pub(crate) struct MessageQueue {
 /// Position of a message in the queue. Not reused on the same connection.
 pub(crate) type Ticket = i64;
 
-/// Number and size of events in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Events {
     pub(crate) count: usize,

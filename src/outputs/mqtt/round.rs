@@ -24,7 +24,6 @@ pub(super) struct RoundTotals {
     pub attention: Vec<Attention>,
 }
 
-/// An open incident that needs a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Attention {
     pub board: String,

@@ -34,7 +34,6 @@ struct OutgoingMessage {
 pub(crate) enum Heard {
     /// The broker has accepted the connection, and retained messages follow. Messages may have been missed.
     Connected,
-    /// The connection failed or was lost. The next attempt follows.
     Lost(LostReason),
     Message {
         topic: String,

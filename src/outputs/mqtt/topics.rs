@@ -37,7 +37,6 @@ impl BriefTopics {
     }
 }
 
-/// A parsed command or resend topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandTopic {
     /// The level that stands for the board.

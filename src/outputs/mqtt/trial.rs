@@ -16,7 +16,6 @@ enum TrialFailure {
     Refused(String),
 }
 
-/// Ticket of the only message.
 const TICKET: Ticket = 0;
 const CONTENT: &str = "{\"test\":true}";
 

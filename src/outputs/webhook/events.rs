@@ -32,7 +32,6 @@ const WAITING: usize = 20_000;
 /// Minimum interval between two writes of the notes.
 const NOTED: Duration = Duration::from_secs(10);
 
-/// Posts events until the input ends.
 pub(super) async fn follow(
     settings: Webhook,
     delay: Duration,

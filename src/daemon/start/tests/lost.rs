@@ -14,7 +14,6 @@ use super::*;
 /// All events that have left the process, by board and seq.
 type Published = BTreeMap<(String, u64), String>;
 
-/// A state directory, and the events that its daemon has published.
 struct Played {
     directory: TempDir,
     config: Config,
@@ -171,7 +170,6 @@ impl Played {
             .collect()
     }
 
-    /// A copy that can be damaged.
     fn copied(&self) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let config = config(&directory);

@@ -50,7 +50,6 @@ pub(crate) struct Broadcast {
     /// Whether the daemon is still replaying its recordings after a restart.
     restarts: bool,
     boards: BTreeMap<String, BroadcastBoard>,
-    /// All games by id.
     games: BTreeMap<String, ShownGame>,
     /// Results entered by arbiters for pairings without a game.
     results: TableResults,
@@ -78,14 +77,11 @@ struct WrittenGame {
 /// The version of the data from which a game was written.
 #[derive(Debug, PartialEq, Eq)]
 struct GameStamp {
-    /// The id of the game, and its revision.
     game: Option<(String, u64)>,
-    /// The entered result of a table without a game.
     entered: Option<EnteredResult>,
     clock: Option<(ClockView, Timestamp)>,
 }
 
-/// A board and its delayed events.
 #[derive(Debug)]
 struct BroadcastBoard {
     delayed: Delayed,

@@ -32,7 +32,6 @@ pub(in crate::outputs) struct TournamentFile<'t> {
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(in crate::outputs) struct RoundSummary {
     pub(in crate::outputs) count: usize,
-    /// Number of games in progress.
     pub(in crate::outputs) live: usize,
 }
 

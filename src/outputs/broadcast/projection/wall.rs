@@ -40,9 +40,7 @@ pub(super) struct RoundLine<'c> {
     pub(super) round: u32,
     pub(super) date: Option<&'c str>,
     pub(super) games: usize,
-    /// Number of games in progress.
     pub(super) live: usize,
-    /// Whether all games are over.
     pub(super) over: bool,
 }
 
@@ -56,14 +54,12 @@ pub(super) struct Head {
     pub(super) matches: Vec<Match>,
 }
 
-/// A match between two teams with the current score.
 #[derive(Debug, Serialize, PartialEq)]
 pub(super) struct Match {
     pub(super) teams: [String; 2],
     /// Points of each team; a win counts 1.
     pub(super) points: [f32; 2],
     pub(super) games: usize,
-    /// Number of games in progress.
     pub(super) live: usize,
 }
 
@@ -102,7 +98,6 @@ struct Last<'c> {
     uci: Option<&'c str>,
 }
 
-/// The times of the clock, in milliseconds.
 #[derive(Debug, Serialize)]
 struct WallTimes {
     white_ms: Option<u64>,

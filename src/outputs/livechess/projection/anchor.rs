@@ -32,7 +32,6 @@ pub(super) struct Anchor {
     ply: usize,
 }
 
-/// The moves from an anchor on.
 #[derive(Debug)]
 pub(super) struct AnchoredMoves {
     /// The start position, as FEN.
@@ -58,9 +57,7 @@ pub(super) struct Circumstances<'c> {
     pub(super) current: Option<&'c GameRecord>,
     /// The placement that the sensors show.
     pub(super) shown: &'c Board,
-    /// The client's last anchor.
     pub(super) before: Option<&'c Anchor>,
-    /// Whether clients may change the game.
     pub(super) may_set_up: bool,
 }
 

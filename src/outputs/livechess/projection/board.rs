@@ -26,7 +26,6 @@ impl ClientBoard {
         }
     }
 
-    /// Sort key in the list of boards.
     pub(super) fn sort_key(&self) -> impl Ord + use<> {
         let name = &self.status.name;
         let table = table_of(name).unwrap_or(u32::MAX);

@@ -17,7 +17,6 @@ pub(super) struct Feed {
     sent: Option<ClientState>,
 }
 
-/// The last state sent to the client.
 #[derive(Debug)]
 struct ClientState {
     flipped: bool,
@@ -26,7 +25,6 @@ struct ClientState {
     game: Option<ClientGame>,
 }
 
-/// The game in the last state sent.
 #[derive(Debug, PartialEq, Eq)]
 struct ClientGame {
     start: String,

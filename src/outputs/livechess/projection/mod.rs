@@ -34,18 +34,15 @@ pub(crate) struct LiveChess {
     boards: BTreeMap<String, ClientBoard>,
     /// Names of the boards by serial number.
     serials: BTreeMap<String, String>,
-    /// Subscriptions by connection.
     sessions: BTreeMap<Session, Vec<Feed>>,
     /// Names of the boards that have changed since the last call of [`frames`](Self::frames).
     changed: BTreeSet<String>,
     frames: Vec<(Session, String)>,
-    /// Whether clients may change the game.
     may_set_up: bool,
     /// Number of commands so far, which is part of their ids.
     commands: u32,
 }
 
-/// Number of a connection.
 pub(crate) type Session = u64;
 
 impl LiveChess {
@@ -143,7 +140,6 @@ impl LiveChess {
         boards.into_iter().map(ClientBoard::value).collect()
     }
 
-    /// Registers a connection.
     pub(crate) fn open(&mut self, session: Session) {
         self.sessions.insert(session, Vec::new());
     }

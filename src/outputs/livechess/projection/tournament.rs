@@ -49,7 +49,6 @@ impl LiveChess {
         Some(json!({ "nr": number, "date": date, "pairings": pairings }))
     }
 
-    /// The game of the pairing with this id.
     pub(crate) fn game(&self, uuid: &str) -> Option<Value> {
         let rounds = self.show.rounds();
         let slot = rounds
@@ -140,7 +139,6 @@ impl LiveChess {
         (1..=last).map(|table| serial(table).to_owned()).collect()
     }
 
-    /// The serial number of a board, unless it is forgotten.
     fn serial_of(&self, board: &str) -> Option<&str> {
         let seen = self.boards.get(board).filter(|seen| !seen.status.forgotten)?;
         Some(&seen.serial)

@@ -11,25 +11,20 @@ use crate::system_time::LiveTime;
 #[derive(Debug)]
 pub(super) struct Attempts {
     failed: u32,
-    /// Pause before the next attempt.
     pause: Duration,
     /// Start of the current connection.
     connected_since: Option<(LiveTime, Timestamp)>,
     /// Number of consecutive brief connections, which were closed without a reason soon after they were accepted.
     brief: u32,
-    /// Reasons that have been logged.
     logged: Vec<String>,
 }
 
-/// A connection that failed or was lost.
 #[derive(Debug)]
 pub(super) struct ConnectionFailure {
     pub(super) reason: LostReason,
-    /// Number of consecutive failures.
     pub(super) failed: u32,
     /// Whether to log the failure as a warning.
     pub(super) is_news: bool,
-    /// Pause before the next attempt.
     pub(super) pause: Duration,
 }
 
@@ -44,7 +39,6 @@ const MAX_PAUSE_FOR_PEOPLE: Duration = Duration::from_secs(15);
 const BRIEF: Duration = Duration::from_secs(5);
 /// After a connection that lasted longer, all failures are logged again.
 const LASTING: Duration = Duration::from_secs(60);
-/// Maximum number of reasons to remember.
 const MAX_LOGGED: usize = 20;
 
 impl Attempts {

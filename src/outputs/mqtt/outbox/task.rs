@@ -76,7 +76,6 @@ const MAX_FLUSH: Duration = Duration::from_secs(5);
 /// Upper estimate for the size of a packet without topic and payload, in bytes.
 const PACKET_OVERHEAD: usize = 64;
 
-/// State of the connection.
 enum Phase {
     Connecting(BrokerLink),
     Connected(BrokerLink, Limits),
@@ -84,7 +83,6 @@ enum Phase {
 }
 
 struct Stopping {
-    /// End of the grace period.
     expires: Pin<Box<Sleep>>,
     /// The daemon's last state until it is queued, which happens after all other messages.
     last_state: Option<Message>,

@@ -51,7 +51,6 @@ impl FromStr for BrokerConfig {
     }
 }
 
-/// A path and its position in the configuration file.
 struct PathValue {
     span: Range<usize>,
     path: PathBuf,

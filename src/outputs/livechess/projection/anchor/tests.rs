@@ -1,7 +1,6 @@
 use super::*;
 use crate::outputs::livechess::projection::tests::{START, fens, game, played};
 
-/// The plan for a client that sends this position.
 fn plan(record: Option<&GameRecord>, fen: &str, may_set_up: bool) -> Option<SetupPlan> {
     plan_after(record, fen, may_set_up, None)
 }

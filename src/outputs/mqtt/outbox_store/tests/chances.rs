@@ -8,7 +8,6 @@ use super::*;
 
 const BOARDS: usize = 3;
 const STEPS: usize = 3000;
-/// Maximum number of unacknowledged messages.
 const WINDOW: usize = 4;
 
 /// The store and its surroundings: broker, journal and boards.
