@@ -135,8 +135,8 @@ impl MessageQueue {
         message
     }
 
-    /// Prepares for a new connection. Queues `greeting` first, if given, then the latest retained messages of all topics
-    /// that have no message in the queue, and then all unacknowledged messages again, in order.
+    /// Prepares for a new connection. Queues `greeting` first, if given, then the latest retained messages of all
+    /// topics that have no message in the queue, and then all unacknowledged messages again, in order.
     pub(crate) fn restart(&mut self, greeting: Option<Message>) {
         self.rewind();
         if let Some(outdated) = greeting
