@@ -1,4 +1,4 @@
-//! The backlog of the broker's outbox: events for which the outbox has no room are read from the journal.
+//! The journal as the outbox's backlog: the outbox reads events for which it had no room from there.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,8 +10,7 @@ use crate::config::Config;
 use crate::journal::Journal;
 use crate::outputs::mqtt::{Backlog, BacklogEvent};
 
-/// Reads live events from the journal. The file is opened for each page: it is needed only after an outage, and may
-/// have been replaced since.
+/// Opens the journal's file for each page, since it is needed only after an outage and may have been replaced since.
 #[derive(Debug)]
 struct Journaled {
     file: PathBuf,

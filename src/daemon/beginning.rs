@@ -1,4 +1,4 @@
-//! Reads the disks before boards are watched.
+//! Prepares the event loop: reads all files before boards are watched.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,28 +29,27 @@ pub(super) struct Prepared {
     pub(super) started: Started,
     pub(super) time: LiveTime,
     pub(super) mqtt: Option<Mqtt>,
-    /// Messages that are published before all others.
+    /// Messages to publish before all others.
     pub(super) first: Vec<Message>,
-    /// Events of the games with which the broadcast continues, by board.
+    /// Events of earlier games with which the broadcast continues, by board.
     pub(super) past: Vec<(String, Vec<Event>)>,
 }
 
-/// The lock of a state directory whose disk has not answered yet.
+/// Yields the lock of the state directory once its disk answers.
 pub(super) type PendingLock = oneshot::Receiver<Result<StateLock, LockError>>;
 
-/// The inputs of the preparation.
 pub(super) struct Preparation {
     pub(super) config: Config,
     pub(super) outbox: Option<Outbox>,
     pub(super) storage: Storage,
     pub(super) lock: Arc<StateLock>,
-    /// Awaited before anything else: without the lock no file is touched.
+    /// Awaited before any file is read or written.
     pub(super) pending: Option<PendingLock>,
     pub(super) beginning: Beginning,
-    /// Set when the daemon no longer waits for the result.
+    /// Set when the daemon no longer waits for the preparation.
     pub(super) abandoned: Arc<AtomicBool>,
     pub(super) progress: Progress,
-    /// Get the games of the journal before the recordings are replayed.
+    /// Receives the games of the journal before the recordings are replayed.
     pub(super) feeds: Option<Feeds>,
 }
 
@@ -78,7 +77,7 @@ impl Preparation {
         let mut shown = None;
         let mut show = |journal: &Journal| {
             if let Some(feeds) = &mut feeds {
-                shown = Some(shown_meanwhile(journal, &config, feeds, now));
+                shown = Some(show_during_replay(journal, &config, feeds, now));
             }
         };
         let context = start::StartContext {
@@ -88,10 +87,10 @@ impl Preparation {
             progress: &progress,
         };
         let mut started = start::start(&config, beginning, now, &context, &mut show)?;
-        let mut prepared = Prepared::of_nothing(&config, outbox, LiveTime::after(started.until))?;
+        let mut prepared = Prepared::without_data(&config, outbox, LiveTime::after(started.until))?;
         if let (Some(broker), Some(mqtt)) = (&config.mqtt, &mut prepared.mqtt) {
             if let Some(journal) = &mut started.journal {
-                mqtt.go_on(journal, beginning);
+                mqtt.restore(journal, beginning);
             }
             prepared.first = mqtt.unkept(&started.unkept, broker.prefix());
         }
@@ -111,12 +110,12 @@ impl Preparation {
     }
 }
 
-/// The events of each board that outputs have been shown, and the time for which they were chosen.
+/// The time as of which past events were chosen, and the events that the outputs got, by board.
 type ShownEvents = (Timestamp, BTreeMap<String, Vec<Event>>);
 
-/// Shows outputs the games of the journal while the recordings are replayed.
-fn shown_meanwhile(journal: &Journal, config: &Config, feeds: &mut Feeds, now: Timestamp) -> ShownEvents {
-    // The time of the system may be wrong on a computer without a battery-backed clock.
+/// Passes the games of the journal to the outputs, so that they show them while the recordings are replayed.
+fn show_during_replay(journal: &Journal, config: &Config, feeds: &mut Feeds, now: Timestamp) -> ShownEvents {
+    // The system time may be too early on a computer without a battery-backed clock.
     let at = restart::last_ts(journal, LIVE_STREAM).unwrap_or(now);
     let now = now.max(at);
     let past = past::of(journal, config, at);
@@ -125,7 +124,7 @@ fn shown_meanwhile(journal: &Journal, config: &Config, feeds: &mut Feeds, now: T
         feeds.resume(now, board.clone(), events.clone());
     }
     let files = config.pairing_files();
-    // Errors in pairing files are reported later, when the daemon reads them for its boards.
+    // The daemon reports errors in pairing files when it reads them for its boards.
     let tournament = match files.are_none() {
         true => Some(Tournament::default()),
         false => read(&files.all()).ok().map(|(tournament, _)| tournament),
@@ -137,14 +136,14 @@ fn shown_meanwhile(journal: &Journal, config: &Config, feeds: &mut Feeds, now: T
 }
 
 impl Prepared {
-    /// The state for a disk that does not answer.
-    pub(super) fn of_nothing(config: &Config, outbox: Option<Outbox>, time: LiveTime) -> Result<Self> {
+    /// The state without any stored data, for a disk that does not answer.
+    pub(super) fn without_data(config: &Config, outbox: Option<Outbox>, time: LiveTime) -> Result<Self> {
         let mqtt = match (&config.mqtt, outbox) {
             (Some(broker), Some(outbox)) => Some(Mqtt::new(outbox, config, broker, time.now())?),
             _ => None,
         };
         Ok(Self {
-            started: Started::anew(config, Default::default(), time.now()),
+            started: Started::without_journal(config, Default::default(), time.now()),
             time,
             mqtt,
             first: Vec::new(),

@@ -7,7 +7,7 @@ use super::pairings::Pairings;
 use crate::outputs::feeds::Feeds;
 use crate::outputs::shared::board_status::BoardStatus;
 
-/// Sends the statuses of the named boards to the outputs that want them.
+/// Passes the statuses of the named boards to the outputs that follow them.
 pub(super) fn show<'n>(
     feeds: &mut Feeds,
     now: Timestamp,

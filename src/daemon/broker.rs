@@ -1,10 +1,10 @@
-//! Reports the state of the broker's connection, as for other outputs.
+//! Reports the state of the connection to the broker in the same way as the outputs report theirs.
 
 use crate::outputs::mqtt::{ConnectionState, Outbox};
 use crate::outputs::shared::reports::{BROKER, Reports};
 use crate::system_time::wall_time;
 
-/// Starts reporting on the connection, if there is a broker. Must be called within a runtime.
+/// Starts reporting, if there is a broker. Must be called within a runtime.
 pub(super) fn start(outbox: Option<&Outbox>, reports: &Reports) {
     if let Some(outbox) = outbox {
         // The task ends with the outbox and needs no cleanup, so it is not awaited.

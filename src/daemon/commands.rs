@@ -1,4 +1,4 @@
-//! Carries out commands from the broker and requests from other outputs, each of them once.
+//! Carries out commands from the broker and requests from other outputs, each exactly once.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub(super) struct Commands {
     received: Option<mpsc::Receiver<Received>>,
     requests: mpsc::Receiver<Request>,
     recall: Recall,
-    /// Outcomes of the last commands, by board and id.
+    /// Outcomes of the latest commands, by board and id.
     done: HashMap<(String, String), Done>,
     /// The keys of `done`, oldest first.
     order: VecDeque<(String, String)>,
@@ -33,22 +33,21 @@ pub(super) struct Commands {
 
 #[derive(Debug)]
 pub(super) enum CommandSource {
-    /// A hub asks for events again.
+    /// A hub requests events that it has missed.
     Resend(Received),
     ToBroker(Received),
     Hall(Request),
-    /// A command for a board, derived from the pairings.
+    /// A command for a board, which the pairings require.
     Paired(String, Command),
     /// A command that [`Recall`] has completed with the game that it names, if the journal has that game.
     Recalled(Box<PendingCommand>),
 }
 
-/// A command for a board, with the recipient of its answer.
 #[derive(Debug)]
 pub(super) struct PendingCommand {
     pub(super) board: String,
     pub(super) command: Command,
-    /// Recipient of the answer; `None` if the command was derived from the pairings.
+    /// `None` if the command was derived from the pairings.
     asker: Option<Asker>,
 }
 
@@ -60,18 +59,17 @@ struct Done {
     answer: Answer,
 }
 
-/// Upper bound for waiting commands.
 pub(super) const WAITING: usize = 64;
-/// Number of commands that are remembered: a repeated command comes soon.
+/// Number of commands that are remembered. A sender repeats a command soon or never.
 const REMEMBERED: usize = 1000;
-/// Number of each board's last events among which a restart looks for commands: a day has fewer.
-const LOOKED_BACK: u64 = 5000;
-/// Maximum length of a command in bytes. A command with the moves of the longest game has 10,000.
+/// Number of events per board that a restart searches for commands. A day has fewer.
+const SEARCHED_EVENTS: u64 = 5000;
+/// Maximum length of a command in bytes. A command with all moves of the longest game takes 10,000.
 const MAX_TEXT: usize = 64 << 10;
 
 impl Commands {
-    /// `received` yields the commands from the broker; `None` if there is no broker. `requests` yields those from other
-    /// outputs. `journal` is the file with the earlier games.
+    /// `received` yields the commands from the broker, `requests` those from other outputs. `journal` is the path of
+    /// the journal, for commands about earlier games.
     pub(super) fn new(
         received: Option<mpsc::Receiver<Received>>,
         requests: mpsc::Receiver<Request>,
@@ -86,8 +84,8 @@ impl Commands {
         })
     }
 
-    /// Reads the last commands from the journal, so that none of them is carried out twice.
-    pub(super) fn go_on(&mut self, journal: &Journal) {
+    /// Reads the latest commands from the journal, so that none of them is carried out again.
+    pub(super) fn restore(&mut self, journal: &Journal) {
         match last_commands(journal) {
             Ok(events) => events.iter().for_each(|event| self.recall(event)),
             Err(error) => tracing::warn!(
@@ -144,6 +142,7 @@ impl Commands {
     }
 
     /// Carries out a command at the time `now`. Returns the answer, which must leave after the resulting events.
+    /// Returns `None` if there is no answer to send now.
     pub(super) fn carry_out(
         &mut self,
         now: Timestamp,
@@ -163,9 +162,9 @@ impl Commands {
                     return Some((Asker::Broker(received.reply), refused));
                 }
             },
-            // Answered from the journal by [`Resend`](super::resend::Resend).
+            // [`Resend`](super::resend::Resend) answers it from the journal.
             CommandSource::Resend(_) => return None,
-            // The requester has stopped waiting and has reported a failure.
+            // The requester no longer waits and has reported a failure.
             CommandSource::Hall(request) if request.answer.is_closed() => return None,
             CommandSource::Hall(request) => PendingCommand {
                 board: request.board,
@@ -193,8 +192,8 @@ impl Commands {
             None => pending.command.game(),
         };
         match game.map(str::to_owned).filter(|_| !is_done) {
-            // If the game is not found, the board refuses the command.
-            Some(game) => match self.recall.ask(game, pending) {
+            // A board refuses a command about a game that the journal does not have.
+            Some(game) => match self.recall.request(game, pending) {
                 Ok(()) => None,
                 Err(pending) => self.finish(now, hall, pairings, *pending),
             },
@@ -210,7 +209,7 @@ impl Commands {
         pending: PendingCommand,
     ) -> Option<(Asker, Answer)> {
         let Some(asker) = pending.asker else {
-            // The pairings learn from the board's events which commands it has taken.
+            // The pairings learn from the board's events which commands it has carried out.
             let PendingCommand { board, command, .. } = pending;
             match hall.command(now, &board, &command).error {
                 None => tracing::info!(
@@ -241,7 +240,7 @@ impl Commands {
         Some((asker, answer))
     }
 
-    /// Carries out a command, or repeats the answer if it was carried out before.
+    /// Carries out a command, or repeats the earlier answer if it was carried out before.
     fn carry_out_once(
         &mut self,
         now: Timestamp,
@@ -281,7 +280,7 @@ impl Commands {
 }
 
 impl Done {
-    /// The answer to a repeated command, or an error if `command` only has the same id.
+    /// The answer to a repeated command, or an error if `command` has the same id but other contents.
     fn answer_again(&self, command: &Command) -> Answer {
         let is_same = (self.action, &*self.by, as_sent(&self.arguments))
             == (command.action, &*command.by, as_sent(&command.arguments));
@@ -298,7 +297,7 @@ impl Done {
     }
 }
 
-/// The name of the board that a topic level denotes.
+/// The name of the board that a topic level stands for; the level itself if there is none.
 fn board_of(hall: &Hall, level: &str) -> String {
     let mut names = hall.names_of_boards().into_iter();
     let board = names.find(|name| is_level_of(level, name));
@@ -306,14 +305,14 @@ fn board_of(hall: &Hall, level: &str) -> String {
 }
 
 /// Determines the board of a command. A command about a game goes to the board of that game. A result for a round and a
-/// table becomes a result for the game that counts for that pairing, on its board, or for the table itself if no board
-/// has such a game. Returns the answer as the error if the command is refused.
+/// table becomes a result for the game that counts for that pairing or, if there is no such game, for the table itself.
+/// Returns the answer as the error if the command is refused.
 fn resolved(
     hall: &Hall,
     pairings: &Pairings,
     mut pending: PendingCommand,
 ) -> Result<PendingCommand, Box<(Option<Asker>, Answer)>> {
-    // The sender of a command about a game need not know its board.
+    // The sender of a command about a game may not know its board.
     let board = pending.command.game().and_then(|game| pairings.board_of(game));
     if let Some(board) = board {
         board.clone_into(&mut pending.board);
@@ -331,11 +330,11 @@ fn resolved(
         }
         board.clone_into(&mut pending.board);
     } else if !pairings.has_pairing(round, table) {
-        let why = format!(
+        let reason = format!(
             "round {round} has no table {table}, neither in a pairing file nor with a game; name the game by \
              its id in \"game\""
         );
-        let refused = refused(Some(pending.command.id.clone()), why);
+        let refused = refused(Some(pending.command.id.clone()), reason);
         log_outcome(&pending.board, &refused);
         return Err(Box::new((pending.asker, refused)));
     } else if let Some(standing) = standing(pairings, (round, table), &pending.command.by, set) {
@@ -348,13 +347,13 @@ fn resolved(
     } else if hall.board(&pending.board).is_none()
         && let Some(board) = hall.names_of_boards().into_iter().next()
     {
-        // The pairing has no board of its own: any board stores the entry.
+        // No board has a game of this pairing: any board can store the entry.
         pending.board = board;
     }
     Ok(pending)
 }
 
-/// The entry of another arbiter that a result for a pairing without a game would silently replace.
+/// A message about another arbiter's entry that a result for a pairing without a game would silently replace.
 fn standing(
     pairings: &Pairings,
     (round, table): (u32, u32),
@@ -378,11 +377,11 @@ fn as_sent(arguments: &serde_json::Value) -> serde_json::Value {
     arguments
 }
 
-/// The commands among the last events of all boards, oldest first.
+/// The commands among the latest events of all boards, oldest first.
 fn last_commands(journal: &Journal) -> Result<Vec<Event>, JournalError> {
     let mut events = Vec::new();
     for (board, last) in journal.boards(LIVE_STREAM)? {
-        events.extend(journal.commands(LIVE_STREAM, &board, last.saturating_sub(LOOKED_BACK))?);
+        events.extend(journal.commands(LIVE_STREAM, &board, last.saturating_sub(SEARCHED_EVENTS))?);
     }
     events.sort_by_key(|event| event.ts);
     Ok(events)
@@ -395,7 +394,6 @@ fn log_outcome(board: &str, answer: &Answer) {
     }
 }
 
-/// Parses a command and determines its sender.
 fn read(received: &Received) -> Result<Command, Answer> {
     if received.text.len() > MAX_TEXT {
         let bytes = received.text.len();
@@ -421,7 +419,7 @@ fn read(received: &Received) -> Result<Command, Answer> {
     Ok(Command { by, ..command })
 }
 
-/// The id in the text of an invalid command, if any.
+/// The id of an invalid command, if it can be read.
 fn id_of(text: &str) -> Option<String> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
     value.get("id")?.as_str().map(str::to_owned)
@@ -482,7 +480,7 @@ mod tests {
             serde_json::to_value(&answer).expect("JSON")
         }
 
-        fn taken(&mut self) -> Vec<Event> {
+        fn events(&mut self) -> Vec<Event> {
             let events = self
                 .hall
                 .take_events()
@@ -502,16 +500,16 @@ mod tests {
         let answer = world.send("board-1", Some("meier"), NAMES);
         assert_eq!(answer["ok"], true, "{answer}");
         assert_eq!(world.send("board-1", Some("meier"), NAMES), answer);
-        let taken = world.taken();
-        assert_eq!(taken.len(), 1);
-        assert_eq!(taken[0].board, "board-1");
+        let events = world.events();
+        assert_eq!(events.len(), 1);
+        assert_eq!(events[0].board, "board-1");
         let mut restarted = World::new();
-        taken.iter().for_each(|event| restarted.commands.recall(event));
+        events.iter().for_each(|event| restarted.commands.recall(event));
         assert_eq!(restarted.send("board-1", Some("meier"), NAMES), answer);
         // The same command from another sender is a different command.
         let other = restarted.send("board-1", Some("mayer"), NAMES);
         assert_eq!(other["ok"], false, "{other}");
-        assert!(restarted.taken().is_empty());
+        assert!(restarted.events().is_empty());
     }
 
     #[test]
@@ -536,7 +534,7 @@ mod tests {
             None,
             br#"{"id":"3","do":"set_players","white":"A","by":"A. Meier"}"#,
         );
-        let by = world.taken().into_iter().filter_map(|event| match event.kind {
+        let by = world.events().into_iter().filter_map(|event| match event.kind {
             EventKind::CommandTaken { by, .. } => Some(by),
             _ => None,
         });

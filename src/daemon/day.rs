@@ -1,4 +1,4 @@
-//! Decides when a new day begins for the daemon, which limits the recordings that its next start has to replay.
+//! Decides when the daemon begins a new day. This limits the recordings that its next start has to replay.
 
 use core::time::Duration;
 
@@ -8,7 +8,7 @@ use kiebitz_hardware::Timestamp;
 
 use crate::system_time::{Moment, Now};
 
-/// A day of the daemon. It ends when the date has changed and nobody has played for a while.
+/// A day of the daemon. It ends when the date has changed and nobody has played for [`QUIET`].
 #[derive(Debug)]
 pub(super) struct Day {
     zone: TimeZone,
@@ -16,7 +16,7 @@ pub(super) struct Day {
     last_event: Moment,
 }
 
-/// Time without events after which nobody is taken to be playing.
+/// Time without events after which nobody is assumed to be playing.
 const QUIET: Duration = Duration::from_secs(2 * 3600);
 
 impl Day {
@@ -28,11 +28,11 @@ impl Day {
         }
     }
 
-    pub(super) fn hear(&mut self, now: Now) {
+    pub(super) fn handle_event(&mut self, now: Now) {
         self.last_event = now.moment;
     }
 
-    /// Whether the day is over. A step of the clock may change the date, but not the idle time.
+    /// Whether the day is over. A step of the computer's clock may change the date, but not the idle time.
     pub(super) fn is_over(&self, now: Now) -> bool {
         now.moment.since(self.last_event) >= QUIET && date(now.time, &self.zone) != self.date
     }
@@ -52,7 +52,7 @@ mod tests {
         let hours = |hours: u64| at(hours, 0);
         let mut day = Day::new(hours(0), TimeZone::UTC);
         assert!(!day.is_over(hours(9)), "the same date");
-        day.hear(hours(9));
+        day.handle_event(hours(9));
         assert!(!day.is_over(hours(10)), "somebody may still be playing");
         assert!(day.is_over(hours(11)));
         assert!(!Day::new(hours(11), TimeZone::UTC).is_over(hours(15)));
@@ -62,7 +62,7 @@ mod tests {
     fn a_step_of_the_clock_begins_no_day() {
         for step in [-1000, -26, -1, 0, 1, 26, 1000] {
             let mut day = Day::new(at(0, 0), TimeZone::UTC);
-            day.hear(at(1, 0));
+            day.handle_event(at(1, 0));
             assert!(!day.is_over(at(1, step)), "{step} h");
             assert!(!day.is_over(at(2, step)), "{step} h");
             assert_eq!(day.is_over(at(3, step)), step.abs() >= 26, "{step} h");

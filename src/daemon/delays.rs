@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use crate::config::Config;
 
-/// The delays of the current configuration and of former names.
+/// The delays of the current configuration, and those of names that it no longer has.
 #[derive(Debug)]
 pub(super) struct Delays {
     config: Config,
-    /// Delays of former names. A renamed board keeps its old name, and with it at least the old delay, until it is
-    /// plugged in again.
+    /// Delays by former name. A renamed board keeps its old name, and at least the old delay, until it is plugged in
+    /// again.
     former: BTreeMap<String, Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! The event loop: the task that owns all boards and stamps every input with its time.
+//! The event loop: the task that owns all boards and stamps every input with the time of its arrival.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,6 @@ use crate::port::{PortInput, PortOrder};
 use crate::system_time::{ClockStep, LiveTime, Moment, Now, moment};
 use crate::tournament::watch::ReadOutcome;
 
-/// The event loop and its connections to all other parts.
 #[derive(Debug)]
 pub(super) struct EventLoop {
     pub(super) time: LiveTime,
@@ -60,16 +59,16 @@ pub(super) struct EventLoop {
     pub(super) greeting: Greeting,
     pub(super) lookout: Lookout,
     pub(super) lines: BTreeMap<PortId, PortLine>,
-    /// Announcements and answers that leave with the next batch, after its events.
+    /// Announcements and answers that leave with the next batch, after the events of the batch.
     pub(super) leaving: Vec<Leaving>,
     pub(super) storage: Storage,
     pub(super) situation: Situation,
     pub(super) day: Day,
-    /// A late result of the preparation, from a disk that did not answer in time.
+    /// Yields the preparation of a disk that did not answer in time.
     pub(super) late: Option<Late>,
 }
 
-/// Receives the result of the preparation once the disk answers.
+/// Yields the result of the preparation once the disk answers.
 pub(super) type Late = oneshot::Receiver<Result<Prepared>>;
 
 #[derive(Debug)]
@@ -83,26 +82,26 @@ pub(super) struct PortLine {
 /// Items that wait until the recorder has the bytes that led to them.
 #[derive(Debug)]
 pub(super) enum Ahead {
-    /// A query takes the changes away from a board, so the board's earlier answers must not be lost.
+    /// Must wait because a query makes a board discard the changes that it has reported, so that only the recording has
+    /// them.
     Order(LineId, PortOrder),
-    /// Events and outputs must follow from the recording.
+    /// Must wait because a restart derives the events again from the recording.
     Batch(Vec<Event>, Vec<Leaving>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoopEnd {
     Stopped,
-    /// A new day has begun, and nobody is playing.
     NewDay,
 }
 
-/// Waiting time if no deadline is set.
+/// Sleeping time if no deadline is set.
 const IDLE: Duration = Duration::from_secs(3600);
 /// Grace period for the last writes at shutdown.
 const MAX_FINISH: Duration = Duration::from_secs(2);
 
 impl EventLoop {
-    /// Passes on the journal and the file of seqs; `None` if one cannot be opened, which is retried.
+    /// Passes on the journal and the file of seqs. `None` if a file could not be opened, which is retried.
     pub(super) fn open(
         &mut self,
         commands: &mut Commands,
@@ -110,8 +109,8 @@ impl EventLoop {
         numbers: Option<SeqFile>,
     ) {
         if let Some(journal) = &journal {
-            commands.go_on(journal);
-            self.pairings.go_on(journal);
+            commands.restore(journal);
+            self.pairings.restore(journal);
         }
         self.gate.open(journal, numbers);
     }
@@ -125,14 +124,14 @@ impl EventLoop {
         if let Some(feeds) = &mut self.feeds {
             feeds.take(now.time, &unkept);
         }
-        let mut leaving = self.news();
+        let mut leaving = self.take_feed_inputs();
         leaving.extend(first.into_iter().map(Leaving::Message));
         self.gate.hold(now, unkept, leaving);
     }
 
     /// Runs until the program stops or a new day begins; [close](Self::close) the event loop afterwards. `config` is
-    /// the current configuration, which SIGHUP may change. Fails if a disk that did not answer at the start reports now
-    /// that another daemon has the state directory, or that the journal's file does not belong to kiebitz.
+    /// the current configuration, which SIGHUP may change. Fails if a disk that answers only now shows that another
+    /// daemon has the state directory, or that the journal's file does not belong to kiebitz.
     pub(super) async fn work(
         &mut self,
         mut inputs: mpsc::Receiver<(PortId, PortInput)>,
@@ -150,7 +149,7 @@ impl EventLoop {
             tokio::select! {
                 biased;
                 _ = stop.come() => return Ok(LoopEnd::Stopped),
-                hangup = reload.come() => match hangup {
+                hangup = reload.next() => match hangup {
                     Hangup::Read(read) => self.reload(config, *read),
                     Hangup::TerminalGone => return Ok(LoopEnd::Stopped),
                 },
@@ -168,7 +167,7 @@ impl EventLoop {
                     let status = self.situation.status(self.time.now(), at, &self.hall);
                     self.leaving.push(Leaving::Status(question, Box::new(status)));
                 }
-                prepared = answered(&mut self.late) => {
+                prepared = late_preparation(&mut self.late) => {
                     let started = prepared?.started;
                     tracing::info!("the disk answers again");
                     self.open(commands, started.journal, started.numbers);
@@ -220,12 +219,12 @@ impl EventLoop {
         )
     }
 
-    /// Looks for new and removed ports, and does the other tasks of each scan.
+    /// Scans for new and removed ports, and does all other work that is due at each scan.
     fn scan_ports(&mut self, commands: &mut Commands) {
         if let Some(step) = self.time.keep_up() {
             self.set_clock(step);
         }
-        for change in self.ports.look() {
+        for change in self.ports.scan() {
             match change {
                 LineChange::Come {
                     id,
@@ -244,14 +243,14 @@ impl EventLoop {
             }
         }
         let ports = self.lines.values().map(|port_line| &*port_line.path);
-        if let Some(message) = self.lookout.look(moment(), ports) {
+        if let Some(message) = self.lookout.check(moment(), ports) {
             tracing::info!("{message}");
         }
         let now = self.time.present();
         if let Some(recorder) = &mut self.recorder {
-            recorder.look(now);
+            recorder.check_progress(now);
         }
-        let due = self.pairings.look(self.time.now(), &self.hall);
+        let due = self.pairings.commands_due(self.time.now(), &self.hall);
         for (board, command) in due {
             commands.carry_out(
                 self.time.now(),
@@ -277,7 +276,7 @@ impl EventLoop {
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Watchdog]);
     }
 
-    /// Follows a step of the computer's clock, after everything that was due before it. The step takes no time.
+    /// Follows a step of the computer's clock. All earlier deadlines fire first; the step itself takes no time.
     fn set_clock(&mut self, step: ClockStep) {
         let ClockStep { at, micros } = step;
         self.hall.advance(at);
@@ -317,13 +316,13 @@ impl EventLoop {
             return;
         };
         let (now, line) = (self.time.now(), port_line.line);
-        // Deadlines up to now come before the input, as in a replay.
+        // Deadlines up to now fire before the input, as in a replay.
         self.hall.advance(now);
         let content = match input {
             Ok(content) => content,
             Err(error) => {
                 tracing::warn!("{error}");
-                self.lookout.hear_refusal();
+                self.lookout.handle_refusal();
                 return;
             }
         };
@@ -336,7 +335,7 @@ impl EventLoop {
                 .retain(|ahead| !matches!(ahead, Ahead::Order(to, _) if *to == line));
         }
         if let Some(recorder) = &mut self.recorder {
-            // Opening a port determines its mode. Later bytes were sent in the mode before their arrival.
+            // Opening a port sets its mode. All other content was read in the mode that the line had before this input.
             let mode = match content {
                 Content::Opened => self.hall.mode(line),
                 _ => before,
@@ -345,7 +344,7 @@ impl EventLoop {
         }
     }
 
-    /// Passes on the results of inputs: orders to the ports; events, and messages that leave with them, to the gate.
+    /// Passes on the results of inputs: orders to the ports, and events with the messages about them to the gate.
     fn settle(&mut self, now: Now) {
         let Now { time, moment } = now;
         self.note_modes(time);
@@ -370,12 +369,12 @@ impl EventLoop {
                 log::same_number(&event.board, self.hall.namesakes(&event.board));
             }
             self.greeting.apply(moment, event);
-            self.lookout.hear(&event.kind);
-            self.day.hear(now);
-            self.pairings.hear(event);
+            self.lookout.handle_event(&event.kind);
+            self.day.handle_event(now);
+            self.pairings.apply(event);
         }
         self.broadcast(time, &events, &touched);
-        let mut leaving = self.news();
+        let mut leaving = self.take_feed_inputs();
         let messages = self.mqtt.as_mut().map_or_else(Vec::new, |mqtt| {
             mqtt.messages(time, &events, &touched, &self.hall, &self.pairings)
         });
@@ -384,17 +383,16 @@ impl EventLoop {
         if !events.is_empty() || !leaving.is_empty() {
             self.ahead.hold(moment, recorded, Ahead::Batch(events, leaving));
         }
-        self.let_go(now);
+        self.release_recorded(now);
         self.gate.settle(now);
     }
 
-    /// The inputs for outputs since the last call.
-    fn news(&mut self) -> Vec<Leaving> {
+    /// Takes the inputs for outputs that have accumulated since the last call.
+    fn take_feed_inputs(&mut self) -> Vec<Leaving> {
         let news = self.feeds.as_mut().map(Feeds::take_held).unwrap_or_default();
         news.into_iter().map(Leaving::News).collect()
     }
 
-    /// Passes events, clocks and statuses to the outputs.
     fn broadcast(&mut self, now: Timestamp, events: &[Event], touched: &BTreeSet<String>) {
         let Some(feeds) = &mut self.feeds else { return };
         board_status::show(feeds, now, &mut self.hall, &self.pairings, touched);
@@ -405,8 +403,8 @@ impl EventLoop {
         }
     }
 
-    /// Releases items that need not wait for the recorder any more.
-    fn let_go(&mut self, now: Now) {
+    /// Releases items for which the recorder has written the chunks, or that have waited too long.
+    fn release_recorded(&mut self, now: Now) {
         let written = self
             .recorder
             .as_ref()
@@ -419,7 +417,7 @@ impl EventLoop {
         }
     }
 
-    /// Records the mode of a line once probing has found it.
+    /// Records the mode of each line that probing has just found.
     fn note_modes(&mut self, now: Timestamp) {
         while let Some((line, mode)) = self.hall.poll_found_out() {
             let mut lines = self.lines.values();
@@ -462,7 +460,7 @@ impl EventLoop {
         self.hall.remove(now, port_line.line, reason);
     }
 
-    /// Closes all lines and stores the resulting events, as far as the disks take them in time.
+    /// Closes all lines and stores the resulting events, as far as the disks accept them in time.
     pub(super) async fn close(mut self, ended: &Result<LoopEnd>) {
         let reason = match ended {
             Ok(LoopEnd::NewDay) => "kiebitz begins a new day",
@@ -477,15 +475,15 @@ impl EventLoop {
             let (mut written, all) = (recorder.written(), recorder.handed());
             let wait = written.wait_for(|written| *written >= all);
             let _ = tokio::time::timeout(MAX_FINISH / 3, wait).await;
-            self.let_go_all(now);
+            self.release_all(now);
             tokio::join!(recorder.finish(MAX_FINISH), self.gate.finish(now, MAX_FINISH));
         } else {
-            self.let_go_all(now);
+            self.release_all(now);
             self.gate.finish(now, MAX_FINISH).await;
         }
     }
 
-    fn let_go_all(&mut self, now: Now) {
+    fn release_all(&mut self, now: Now) {
         while let Some(ahead) = self.ahead.poll(now.moment, u64::MAX) {
             if let Ahead::Batch(events, leaving) = ahead {
                 self.gate.hold(now, events, leaving);
@@ -506,7 +504,7 @@ fn record(
     }
 }
 
-/// Waits for the next question about the state; forever if questions cannot come.
+/// Waits for the next question about the daemon's status; forever if there can be none.
 async fn next_question(questions: &mut Option<mpsc::Receiver<Question>>) -> Option<Question> {
     match questions {
         Some(questions) => questions.recv().await,
@@ -514,8 +512,8 @@ async fn next_question(questions: &mut Option<mpsc::Receiver<Question>>) -> Opti
     }
 }
 
-/// The late result of the preparation; never, if the result was in time.
-async fn answered(late: &mut Option<Late>) -> Result<Prepared> {
+/// Waits for the late result of the preparation; forever if none is expected.
+async fn late_preparation(late: &mut Option<Late>) -> Result<Prepared> {
     let Some(answer) = late else {
         return core::future::pending().await;
     };

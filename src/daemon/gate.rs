@@ -1,5 +1,5 @@
-//! The gate: everything that leaves the daemon passes it in order, once the journal has stored the events that it
-//! shows. If the journal takes too long, the gate opens all the same, and the outputs are marked as not kept.
+//! The gate: everything that leaves the daemon passes it in order, once the journal has stored the events on which it
+//! is based. If the journal takes too long, the gate opens all the same and marks the outputs as not kept.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -19,7 +19,7 @@ use crate::outputs::shared::to_hall::RequestOutcome;
 use crate::outputs::status::{Question, Status};
 use crate::system_time::{Moment, Now};
 
-/// Holds events, and everything that leaves the daemon with them, until the journal has stored the events.
+/// Holds events, and every item that leaves the daemon with them, until the journal has stored the events.
 #[derive(Debug)]
 pub(super) struct Gate {
     journal_writer: JournalWriter,
@@ -29,11 +29,11 @@ pub(super) struct Gate {
     waiting: VecDeque<HeldBatch>,
     events: usize,
     last: u64,
-    /// Number of events for which there was no room; the journal never gets them.
+    /// Number of events for which there was no room. The journal never gets them.
     lost: u64,
-    /// Time since which outputs leave before their events are stored; `None` while the journal works.
+    /// Time since which items leave before their events are stored; `None` while the journal works.
     unkept: Option<Moment>,
-    /// Boards whose seqs, with a reserve, are in the spare file while the journal stores no events.
+    /// Boards that the spare file already covers in the current outage: their latest seqs plus a reserve.
     spared: BTreeSet<String>,
 }
 
@@ -41,11 +41,10 @@ pub(super) struct Gate {
 pub(super) struct GateOutputs {
     /// `None` without a broker.
     pub(super) outbox: Option<Outbox>,
-    /// The outputs in [`feeds`](crate::outputs::feeds); `None` if there are none.
+    /// `None` without outputs in [`feeds`](crate::outputs::feeds).
     pub(super) outlet: Option<Outlet>,
 }
 
-/// An item that leaves the daemon.
 #[derive(Debug)]
 pub(super) enum Leaving {
     Message(Message),
@@ -63,21 +62,20 @@ pub(super) enum Asker {
     Hall(oneshot::Sender<RequestOutcome>),
 }
 
-/// A batch that the journal has not stored yet.
 #[derive(Debug)]
 struct HeldBatch {
     number: u64,
     since: Moment,
     events: Arc<Vec<Event>>,
-    /// `None` after the items have left.
+    /// `None` once the items have left.
     leaving: Option<Vec<Leaving>>,
 }
 
-/// Time for which batches wait for the journal before they leave without it.
+/// Time for which a batch waits for the journal before its items leave without it.
 const PATIENCE: Duration = Duration::from_millis(1500);
-/// Further time for which they wait until the disk has recorded that their seqs are used.
+/// Additional time for which items wait until the disk has recorded that their seqs are used.
 const NOTE_PATIENCE: Duration = Duration::from_secs(1);
-/// Maximum number of events that wait for the journal: a large hall has fewer in a day.
+/// Maximum number of events that wait for the journal. Even a large hall has fewer in a day.
 const MAX_WAITING: usize = 100_000;
 
 impl Gate {
@@ -101,18 +99,18 @@ impl Gate {
         }
     }
 
-    /// Passes on the journal and the file of seqs; `None` if one cannot be opened, which is retried.
+    /// Passes on the journal and the file of seqs. `None` if a file could not be opened, which is retried.
     pub(super) fn open(&self, journal: Option<Journal>, numbers: Option<SeqFile>) {
         self.journal_writer.open(journal);
         self.numbers.take_file(numbers);
     }
 
-    /// Lets the journal store a new configuration, before all later events.
+    /// Has the journal record a new configuration, before all later events.
     pub(super) fn note(&self, run: Run) {
         self.journal_writer.note(run);
     }
 
-    /// Lets the journal store events, and releases `leaving` afterwards, in order.
+    /// Has the journal store events, and releases `leaving` afterwards, in order.
     pub(super) fn hold(&mut self, now: Now, events: Vec<Event>, leaving: Vec<Leaving>) {
         if events.is_empty() {
             match self.waiting.back_mut().map(|held| held.leaving.as_mut()) {
@@ -146,7 +144,7 @@ impl Gate {
         self.waiting.is_empty()
     }
 
-    /// Time of the next call of [`settle`](Self::settle), unless the journal stores a batch before.
+    /// Time of the next call of [`settle`](Self::settle), unless the journal stores a batch earlier.
     pub(super) fn poll_deadline(&self) -> Option<Moment> {
         let first = self.waiting.iter().find(|held| held.leaving.is_some())?;
         Some(match self.unkept {
@@ -155,12 +153,12 @@ impl Gate {
         })
     }
 
-    /// Changes when the journal has stored a batch.
+    /// The number of the last stored batch.
     pub(super) fn kept(&self) -> watch::Receiver<u64> {
         self.journal_writer.kept()
     }
 
-    /// Changes when the disk has recorded that events leave before they are stored.
+    /// Whether the disk has recorded that events leave before they are stored.
     pub(super) fn noted(&self) -> watch::Receiver<bool> {
         self.numbers.noted()
     }
@@ -177,7 +175,7 @@ impl Gate {
             self.storage.journal_is_well();
             self.spared.clear();
             self.numbers.unkept(false);
-            self.outputs.say_kept(now, true);
+            self.outputs.send_kept(now, true);
         }
         if self.poll_deadline().is_some_and(|due| due <= now.moment) && self.unkept.is_none() {
             self.storage.journal_is_silent(now.time);
@@ -213,8 +211,8 @@ impl Gate {
         self.journal_writer.finish(at_most / 4).await;
     }
 
-    /// Begins to release events before they are stored. Their seqs were reserved on the disk before; the file of seqs
-    /// now records that they are used.
+    /// Begins to release events before they are stored. Records in the file of seqs that their seqs, which were
+    /// reserved there before, are used.
     fn leave_unkept_from(&mut self, now: Now) {
         self.unkept.get_or_insert(now.moment);
         let events = self.waiting.iter().flat_map(|held| held.events.iter());
@@ -229,12 +227,12 @@ impl Gate {
         let waiting = self.waiting.iter_mut();
         let leaving: Vec<_> = waiting.filter_map(|held| held.leaving.take()).collect();
         if !leaving.is_empty() {
-            self.outputs.say_kept(now, false);
+            self.outputs.send_kept(now, false);
             self.outputs.release(leaving.into_iter().flatten(), false);
         }
     }
 
-    /// Releases events for which there is no room. They can only be restored from the recordings.
+    /// Releases events for which there is no room. Only the recordings can restore them.
     fn give_up(&mut self, now: Now, events: &[Event], leaving: Vec<Leaving>) {
         if self.lost == 0 {
             tracing::error!(
@@ -249,11 +247,11 @@ impl Gate {
         self.leave_unkept_from(now);
         self.settle(now);
         self.release_waiting(now);
-        self.outputs.say_kept(now, false);
+        self.outputs.send_kept(now, false);
         self.outputs.release(leaving, false);
     }
 
-    /// Records boards in the spare file, each once while the journal stores no events: its reserve covers later seqs.
+    /// Records boards in the spare file, once per outage of the journal: the reserve covers later seqs.
     fn spare(&mut self, lasts: &BTreeMap<String, u64>) {
         if lasts.keys().all(|board| self.spared.contains(board)) {
             return;
@@ -265,13 +263,13 @@ impl Gate {
 }
 
 impl GateOutputs {
-    fn say_kept(&self, now: Now, kept: bool) {
+    fn send_kept(&self, now: Now, kept: bool) {
         if let Some(outlet) = &self.outlet {
-            outlet.say_kept(now.time, kept);
+            outlet.send_kept(now.time, kept);
         }
     }
 
-    /// Releases items. `kept` is false if the journal lacks events that they show.
+    /// Releases items. `kept` is false if the journal lacks events on which they are based.
     fn release(&self, leaving: impl IntoIterator<Item = Leaving>, kept: bool) {
         let mut messages = Vec::new();
         let mut publish = |message: Message| messages.push(if kept { message } else { message.unkept() });
@@ -280,7 +278,7 @@ impl GateOutputs {
                 Leaving::Message(message) => publish(message),
                 Leaving::News(news) => {
                     if let Some(outlet) = &self.outlet {
-                        outlet.tell(news);
+                        outlet.send(news);
                     }
                 }
                 Leaving::Answer(asker, answer) => {

@@ -1,4 +1,4 @@
-//! The greeting: texts on the clocks' displays while nobody plays.
+//! The greeting: texts on the displays of clocks while nobody plays.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -14,11 +14,11 @@ use crate::system_time::Moment;
 #[derive(Debug)]
 pub(super) struct Greeting {
     settings: ClockMessages,
-    /// The time of the next text and the remaining texts, by board.
+    /// When to show the next text, and the remaining texts, by board.
     waiting: BTreeMap<String, (Moment, VecDeque<ClockText>)>,
 }
 
-/// Interval between texts: the time for which a clock shows each, and one second.
+/// Interval between texts: each is shown for [`SessionSettings::TEXT_TIME`], plus a second.
 const TEXT_INTERVAL: Duration = SessionSettings::TEXT_TIME.saturating_add(Duration::from_secs(1));
 
 impl Greeting {
@@ -33,7 +33,7 @@ impl Greeting {
         self.settings = settings;
     }
 
-    /// Starts the texts when a clock is connected, and stops them when a game begins.
+    /// Starts the texts when a clock is connected, and cancels them when a game begins.
     pub(super) fn apply(&mut self, now: Moment, event: &Event) {
         match event.kind {
             EventKind::ClockConnected {} if self.settings.enabled => {
@@ -73,7 +73,7 @@ impl Greeting {
     }
 }
 
-/// The text itself, of which a clock shows eight characters; `None` if unknown.
+/// The characters to show, of which a clock displays eight; `None` if the value is unknown.
 fn text(text: ClockText, board: &Board) -> Option<String> {
     match text {
         ClockText::Name => Some(board.name().to_owned()),

@@ -1,4 +1,4 @@
-//! The lock of a state directory, which only one daemon may use.
+//! The lock that reserves a state directory for one daemon.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -10,15 +10,14 @@ use kiebitz_hardware::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use thiserror::Error;
 
-/// The lock of a state directory. The system releases it when the process ends in any way.
+/// The lock of a state directory. The operating system releases it when the process ends, even after a crash.
 #[derive(Debug)]
 pub(crate) struct StateLock {
     directory: PathBuf,
-    /// `None` if the disk supports no lock, which does not keep the daemon from watching.
+    /// `None` if the disk supports no lock. The daemon runs all the same.
     file: Mutex<Option<File>>,
 }
 
-/// The reason for which a state directory cannot be locked.
 #[derive(Debug, Error)]
 pub(crate) enum LockError {
     #[error(
@@ -28,7 +27,7 @@ pub(crate) enum LockError {
     )]
     Taken {
         directory: PathBuf,
-        /// The process that has the lock, and since when.
+        /// The process that has the lock, and its start time.
         holder: String,
     },
     #[error("cannot lock {}", path.display())]
@@ -36,8 +35,8 @@ pub(crate) enum LockError {
 }
 
 impl StateLock {
-    /// Takes the lock of a directory, which is created if it does not exist. `now` is written into the file for other
-    /// processes. If the disk supports no lock, the result has none. Fails if another process has the lock.
+    /// Locks a directory, which is created if it does not exist. `now` is written into the file for other processes. If
+    /// the disk supports no lock, the result holds none. Fails if another process has the lock.
     pub(super) fn take(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
         let file = match lock(directory, now) {
             Err(error @ LockError::Unusable { .. }) => {
@@ -52,7 +51,7 @@ impl StateLock {
         })
     }
 
-    /// A lock that is not held yet, for a disk that does not answer.
+    /// Creates a lock that is not held yet, for a disk that does not answer.
     pub(super) fn none(directory: &Path) -> Self {
         Self {
             directory: directory.to_owned(),
@@ -61,12 +60,12 @@ impl StateLock {
     }
 
     /// Takes over a lock that the disk has granted late.
-    pub(super) fn become_locked(&self, taken: Self) {
-        let taken = taken.file.into_inner().unwrap_or_else(PoisonError::into_inner);
-        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = taken;
+    pub(super) fn become_locked(&self, acquired: Self) {
+        let acquired = acquired.file.into_inner().unwrap_or_else(PoisonError::into_inner);
+        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = acquired;
     }
 
-    /// Takes the lock. Fails if another process has it, or if the disk supports no lock.
+    /// Locks a directory. Fails if another process has the lock, or if the disk supports no lock.
     pub(crate) fn require(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
         Ok(Self {
             directory: directory.to_owned(),
@@ -75,7 +74,7 @@ impl StateLock {
     }
 
     /// Creates and locks the file again if it was removed.
-    pub(super) fn look_after(&self, now: Timestamp) {
+    pub(super) fn ensure_exists(&self, now: Timestamp) {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let path = path(&self.directory);
         if file.as_ref().is_some_and(|file| !super::is_file_of(file, &path)) {
@@ -100,7 +99,7 @@ fn lock(directory: &Path, now: Timestamp) -> Result<File, LockError> {
         path: path.clone(),
         source,
     };
-    // A disk that accepts no new files still has the file of the last start.
+    // A disk that accepts no new files may still have the file of the last start.
     let mut file = match create(directory, &path) {
         Ok(file) => file,
         Err(error) => File::open(&path).map_err(|_| unusable(error))?,
@@ -115,7 +114,7 @@ fn lock(directory: &Path, now: Timestamp) -> Result<File, LockError> {
         }
         Err(error) => return Err(unusable(error.into())),
     }
-    // The lock works without this text, which is for people.
+    // The lock works without this text, which is for people only.
     let _ = note(&mut file, now);
     Ok(file)
 }
@@ -158,7 +157,7 @@ mod tests {
         let process = format!("process {}, since 2026-11-21", std::process::id());
         assert!(refused.contains(&process), "{refused}");
         std::fs::remove_file(directory.join("lock")).expect("a file");
-        first.look_after(NOW);
+        first.ensure_exists(NOW);
         StateLock::take(&directory, NOW).expect_err("it was locked again");
         StateLock::require(&directory, NOW).expect_err("whoever asks");
         drop(first);

@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::outputs::status;
 use crate::shown::LogLines;
 
-/// Handle to change the filter of a process that logs.
+/// Changes the filter at runtime; empty in a process that does not log.
 static LOGGED: OnceLock<Handle<Targets, Registry>> = OnceLock::new();
 
 pub(crate) fn start(targets: Targets) {
@@ -24,14 +24,14 @@ pub(crate) fn start(targets: Targets) {
     let registry = tracing_subscriber::registry().with(targets);
     // systemd sets this variable if stderr is connected to its journal.
     let journald = std::env::var_os("JOURNAL_STREAM").and_then(|_| tracing_journald::layer().ok());
-    // A process has one subscriber; the first one stays.
+    // A process has only one subscriber: if one is set already, it stays.
     let _ = match journald {
         Some(journald) => registry.with(journald).try_init(),
         None => {
-            // The text of each line already names the board; the span would repeat it.
-            let words = filter_fn(|data| data.is_event());
+            // The text of each line already names the board, so the span is left out.
+            let events_only = filter_fn(|data| data.is_event());
             let stderr = tracing_subscriber::fmt::layer().with_writer(LogLines::default);
-            registry.with(stderr.with_filter(words)).try_init()
+            registry.with(stderr.with_filter(events_only)).try_init()
         }
     };
 }
@@ -61,7 +61,7 @@ pub(super) fn modes(config: &Config) {
     }
 }
 
-/// A time control as read, and its mode of play; `None` if there is no time control.
+/// A time control as parsed, and its mode of play; `None` without a time control.
 fn mode(regulations: &Regulations) -> Option<String> {
     let control = regulations.time_control.as_ref()?;
     let (follows, _) = regulations.mode_of_time()?;
@@ -74,7 +74,7 @@ fn mode(regulations: &Regulations) -> Option<String> {
     })
 }
 
-/// Warns if other boards report the same number as a connected board.
+/// Warns if other boards report the same serial number as `board`, which has just been connected.
 pub(super) fn same_number<'n>(board: &str, others: impl Iterator<Item = &'n str>) {
     let others: Vec<String> = others.map(str::to_owned).collect();
     if !others.is_empty() {
@@ -82,8 +82,8 @@ pub(super) fn same_number<'n>(board: &str, others: impl Iterator<Item = &'n str>
     }
 }
 
-/// Logs an event in its board's span: connections and games at level info, moves at debug. The text of each line names
-/// the board, since systemd's journal shows only the text; the fields are for programs.
+/// Logs an event in its board's span: connections and games at level info, moves at debug. The text names the board
+/// because systemd's journal shows only the text; the fields are for programs.
 pub(super) fn event(event: &Event) {
     let board = &*event.board;
     let game = event.game.as_deref().unwrap_or_default();
@@ -98,7 +98,7 @@ pub(super) fn event(event: &Event) {
         }
         EventKind::ClockConnected {} => info!("{board}: clock connected"),
         EventKind::ClockDisconnected {} => info!("{board}: clock disconnected"),
-        // All boards have this event; the daemon logs the step once.
+        // Every board has this event, but the daemon logs the step only once.
         EventKind::TimeSet { .. } => {}
         EventKind::ClockBatteryLow {} => warn!("{board}: the clock's battery is low"),
         EventKind::ClockSides { white_side } => {
@@ -204,7 +204,7 @@ pub(super) fn event(event: &Event) {
 mod tests {
     use super::*;
 
-    /// 2023: A.1, B.1: the time control as read and the resulting mode are logged at the start.
+    /// 2023: A.1, B.1: the start logs the time control as parsed and the resulting mode.
     #[test]
     fn the_mode_of_the_time_control_is_described() {
         let mode_of = |text: &str| {

@@ -1,4 +1,4 @@
-//! The lookout: logs once after a start that no board has come, with a remedy.
+//! The lookout: if no board answers after a start, logs once what to check.
 
 use core::time::Duration;
 
@@ -6,7 +6,7 @@ use kiebitz_game::events::EventKind;
 
 use crate::system_time::Moment;
 
-/// Waits for the first board, and falls silent once a board has come or a message was logged.
+/// Waits for the first board. Does nothing more once a board has come or a message was logged.
 #[derive(Debug, Default)]
 pub(super) struct Lookout {
     /// Start of the wait; `None` once it is over.
@@ -15,9 +15,9 @@ pub(super) struct Lookout {
     port_since: Option<Moment>,
 }
 
-/// Time after which a missing port is reported; a plugged-in board is found within a second.
+/// Time after which missing ports are reported. The port of a plugged-in board is found within a second.
 const NO_PORT_AFTER: Duration = Duration::from_secs(5);
-/// Time after which silent ports are reported; detecting a row of boards takes 20 s.
+/// Time after which silent ports are reported. Detecting a bus of boards takes 20 s.
 const NO_ANSWER_AFTER: Duration = Duration::from_secs(30);
 /// Maximum number of ports in a message.
 const NAMED: usize = 3;
@@ -31,19 +31,19 @@ impl Lookout {
     }
 
     /// Ends the wait if a board was connected.
-    pub(super) fn hear(&mut self, event: &EventKind) {
+    pub(super) fn handle_event(&mut self, event: &EventKind) {
         if let EventKind::BoardConnected { .. } = event {
             self.since = None;
         }
     }
 
-    /// Ends the wait after a refused port, as the error has a remedy of its own.
-    pub(super) fn hear_refusal(&mut self) {
+    /// Ends the wait after a port was refused, since that error is logged with its own remedy.
+    pub(super) fn handle_refusal(&mut self) {
         self.since = None;
     }
 
-    /// The message that is due now, given the present ports.
-    pub(super) fn look<'p>(
+    /// The message that is due now, given the names of the present ports.
+    pub(super) fn check<'p>(
         &mut self,
         now: Moment,
         ports: impl IntoIterator<Item = &'p str>,
@@ -105,8 +105,8 @@ mod tests {
         seconds: i64,
         ports: impl Fn(i64) -> Vec<&'static str>,
     ) -> Vec<(i64, String)> {
-        let looks = (0..seconds).map(|second| (second, lookout.look(at(second), ports(second))));
-        looks
+        let checks = (0..seconds).map(|second| (second, lookout.check(at(second), ports(second))));
+        checks
             .filter_map(|(second, message)| Some((second, message?)))
             .collect()
     }
@@ -141,12 +141,12 @@ mod tests {
     #[test]
     fn nothing_is_reported_with_a_board_or_after_a_refusal() {
         let mut lookout = Lookout::new(at(0));
-        lookout.hear(&EventKind::ClockDisconnected {});
-        assert!(lookout.look(at(4), []).is_none());
-        lookout.hear(&connected());
+        lookout.handle_event(&EventKind::ClockDisconnected {});
+        assert!(lookout.check(at(4), []).is_none());
+        lookout.handle_event(&connected());
         assert_eq!(messages(&mut lookout, 100, |_| Vec::new()), []);
         let mut refused = Lookout::new(at(0));
-        refused.hear_refusal();
+        refused.handle_refusal();
         assert_eq!(messages(&mut refused, 100, |_| vec!["/dev/ttyS0"]), []);
         assert_eq!(messages(&mut Lookout::default(), 100, |_| Vec::new()), []);
     }

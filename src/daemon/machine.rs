@@ -1,4 +1,4 @@
-//! Monitors the computer: a thread that checks disk, temperature and power, and warns of imminent failures.
+//! Monitors the computer: a thread that checks disk, temperature and power, and warns before they cause failures.
 
 use core::time::Duration;
 use std::fs;
@@ -9,15 +9,14 @@ use tokio::sync::watch;
 
 use crate::outputs::mqtt::{Disk, Machine};
 
-/// The last measurements of the thread. Cheap to clone. Reading them never waits for a disk.
+/// Yields the thread's latest measurements without waiting for a disk. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct MachineWatch(watch::Receiver<Machine>);
 
 const INTERVAL: Duration = Duration::from_secs(30);
-/// Free space in bytes below which a warning is logged; it lasts for about a day of recordings.
+/// Free space in bytes below which a warning is logged: about a day of recordings.
 const LITTLE_ROOM: u64 = 200_000_000;
-/// Temperature in degrees Celsius at which a warning is logged. A Raspberry Pi slows down from 80 on, and more from 85
-/// on.
+/// Temperature in degrees Celsius at which a warning is logged. A Raspberry Pi slows down from 80, and further from 85.
 const HOT: f64 = 80.0;
 
 impl MachineWatch {
@@ -25,9 +24,9 @@ impl MachineWatch {
     pub(super) fn start(directory: PathBuf) -> Result<Self> {
         let (sender, receiver) = watch::channel(Machine::default());
         let mut warned = Warned::default();
-        let look = move || {
+        let work = move || {
             loop {
-                let machine = look(Path::new("/"), &directory);
+                let machine = measure(Path::new("/"), &directory);
                 warned.warn(&machine, &directory);
                 if sender.send(machine).is_err() {
                     return;
@@ -35,7 +34,7 @@ impl MachineWatch {
                 std::thread::sleep(INTERVAL);
             }
         };
-        let started = std::thread::Builder::new().name("machine".to_owned()).spawn(look);
+        let started = std::thread::Builder::new().name("machine".to_owned()).spawn(work);
         started.context("cannot start monitoring the computer")?;
         Ok(Self(receiver))
     }
@@ -45,8 +44,9 @@ impl MachineWatch {
     }
 }
 
-/// Measures the computer whose files are under `root`, and the disk of a directory on this computer.
-fn look(root: &Path, directory: &Path) -> Machine {
+/// Measures the computer whose file system is under `root`, and the disk of `directory`, a path that does not depend on
+/// `root`.
+fn measure(root: &Path, directory: &Path) -> Machine {
     Machine {
         disk: disk(directory),
         temperature_c: temperature(root),
@@ -55,10 +55,10 @@ fn look(root: &Path, directory: &Path) -> Machine {
     }
 }
 
-/// The disk of the nearest existing directory.
+/// Free and total space of the disk on which the directory is or will be created.
 fn disk(directory: &Path) -> Option<Disk> {
-    let there = directory.ancestors().find(|directory| directory.exists())?;
-    let disk = rustix::fs::statvfs(there).ok()?;
+    let existing = directory.ancestors().find(|directory| directory.exists())?;
+    let disk = rustix::fs::statvfs(existing).ok()?;
     Some(Disk {
         free_bytes: disk.f_bavail.saturating_mul(disk.f_frsize),
         size_bytes: disk.f_blocks.saturating_mul(disk.f_frsize),
@@ -70,7 +70,7 @@ fn temperature(root: &Path) -> Option<f64> {
     let zones = entries(&root.join("sys/class/thermal"), "thermal_zone");
     let read = |zone: PathBuf| {
         let thousandths: f64 = text(&zone.join("temp"))?.parse().ok()?;
-        // Zones without a sensor report 0 or an impossible number.
+        // Zones without a sensor report 0 or an impossible temperature.
         Some(thousandths / 1000.0).filter(|celsius| (1.0..200.0).contains(celsius))
     };
     zones.into_iter().filter_map(read).reduce(f64::max)
@@ -79,8 +79,8 @@ fn temperature(root: &Path) -> Option<f64> {
 /// Whether the power supply of a Raspberry Pi is too weak now; `None` on other systems.
 fn under_voltage(root: &Path) -> Option<bool> {
     let sensors = entries(&root.join("sys/class/hwmon"), "hwmon");
-    let of_pi = |sensor: &PathBuf| text(&sensor.join("name")).as_deref() == Some("rpi_volt");
-    let alarm = text(&sensors.into_iter().find(of_pi)?.join("in0_lcrit_alarm"))?;
+    let is_pi_sensor = |sensor: &PathBuf| text(&sensor.join("name")).as_deref() == Some("rpi_volt");
+    let alarm = text(&sensors.into_iter().find(is_pi_sensor)?.join("in0_lcrit_alarm"))?;
     Some(alarm != "0")
 }
 
@@ -106,7 +106,7 @@ fn text(path: &Path) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }
 
-/// The conditions of which a warning was logged, so that each is logged once.
+/// The conditions that hold and were warned of, so that each is logged only when it begins.
 #[derive(Debug, Default)]
 struct Warned {
     disk: bool,
@@ -138,7 +138,6 @@ impl Warned {
     }
 }
 
-/// Whether a condition holds now and did not hold before.
 fn has_begun(before: &mut bool, now: bool) -> bool {
     let begins = now && !*before;
     *before = now;
@@ -165,7 +164,7 @@ mod tests {
         write(root, "sys/class/hwmon/hwmon1/name", "rpi_volt\n");
         write(root, "sys/class/hwmon/hwmon1/in0_lcrit_alarm", "1\n");
         write(root, "proc/self/status", "Name:\tkiebitz\nVmRSS:\t   12345 kB\n");
-        let machine = look(root, &root.join("not/yet/there"));
+        let machine = measure(root, &root.join("not/yet/there"));
         assert_eq!(machine.temperature_c, Some(48.312));
         assert_eq!(machine.under_voltage, Some(true));
         assert_eq!(machine.memory_bytes, Some(12_345 * 1024));
@@ -176,7 +175,7 @@ mod tests {
     #[test]
     fn missing_measurements_are_unknown() {
         let root = tempfile::tempdir().expect("a directory");
-        let machine = look(root.path(), Path::new("/"));
+        let machine = measure(root.path(), Path::new("/"));
         assert_eq!(
             (machine.temperature_c, machine.under_voltage, machine.memory_bytes),
             (None, None, None)

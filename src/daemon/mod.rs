@@ -1,9 +1,9 @@
 //! `kiebitz run`: the daemon.
 //!
 //! One task per port moves bytes and does nothing else. The event loop, a single task that owns all boards
-//! ([`Hall`](kiebitz_game::hall::Hall)), stamps inputs with their time. Threads wait for disks in its place: the
-//! recorder writes the bytes, the journal writer appends events to the journal, and a third thread reserves event seqs.
-//! None of them can block the boards or keep the program from ending.
+//! ([`Hall`](kiebitz_game::hall::Hall)), stamps inputs with their time. Threads do all writing, so that a hanging disk
+//! can neither block the boards nor keep the program from ending: the recorder writes the bytes, the journal writer
+//! appends events to the journal, and a third thread reserves event seqs.
 
 mod backlog;
 mod beginning;
@@ -74,7 +74,7 @@ use lock::StateLock;
 use lookout::Lookout;
 use machine::MachineWatch;
 use pairings::Pairings;
-use patience::{MAX_WAIT, Waited, beside};
+use patience::{MAX_WAIT, Waited, spawn_thread};
 use ports::Ports;
 use recorder::RecorderHandle;
 use reload::Reload;
@@ -87,13 +87,13 @@ use write_ahead::WriteAhead;
 
 pub(crate) use log::start as start_logging;
 
-/// Maximum number of chunks that wait for the event loop, beyond which ports are not read.
+/// Capacity of the queue to the event loop, in chunks. Ports are not read while it is full.
 const INPUTS: usize = 4096;
 /// Grace period at shutdown for storing the broker's last acknowledgements.
 const MAX_NOTE: Duration = Duration::from_secs(1);
 
-/// Watches boards until SIGINT or SIGTERM. `file` is the configuration file named on the command line, which is read
-/// again at SIGHUP.
+/// Watches boards until SIGINT or SIGTERM. `file` is the configuration file named on the command line; SIGHUP reads it
+/// again.
 ///
 /// # Errors
 ///
@@ -103,8 +103,8 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     let mut stop = Stop::listen().context("cannot wait for signals")?;
     let reload = Reload::listen(file).context("cannot wait for signals")?;
     let lock_config = config.clone();
-    let lock = beside("lock", move || {
-        // If this fails, opening the journal in the directory reports the reason.
+    let lock = spawn_thread("lock", move || {
+        // On failure, opening the journal in the directory reports the reason.
         let _ = lock_config.make_own_state_directory();
         StateLock::take(&lock_config.state_directory(), wall_time())
     })?;
@@ -184,13 +184,13 @@ struct Daemon {
     reload: Reload,
     lock: Arc<StateLock>,
     machine: MachineWatch,
-    /// Questions about the status; `None` if there can be none.
+    /// `None` if no output asks about the status.
     questions: Option<mpsc::Receiver<Question>>,
-    /// The outputs that follow the boards; `None` if there are none.
+    /// `None` without outputs that follow the boards.
     feeds: Option<Feeds>,
     reports: Reports,
     started: Timestamp,
-    /// Set until boards are watched.
+    /// True until boards are watched.
     starts: Arc<AtomicBool>,
 }
 
@@ -202,7 +202,7 @@ impl Daemon {
         beginning: Beginning,
         pending: Option<PendingLock>,
     ) -> Result<LoopEnd> {
-        // A disk that did not answer for the lock gets no further time.
+        // If the disk did not answer for the lock, the preparation gets no further time.
         let at_most = pending.as_ref().map_or(MAX_WAIT, |_| Duration::ZERO);
         let abandoned = Arc::new(AtomicBool::new(false));
         let progress = Progress::default();
@@ -217,7 +217,7 @@ impl Daemon {
             progress: progress.clone(),
             feeds: self.feeds.as_ref().map(Feeds::of_stored),
         };
-        let prepared = beside("start", move || preparation.prepare())?;
+        let prepared = spawn_thread("start", move || preparation.prepare())?;
         let (prepared, late) = match patience::wait(stop, prepared, at_most, &progress).await? {
             Waited::Done(prepared) => (prepared?, None),
             Waited::Late(late) => {
@@ -255,7 +255,7 @@ impl Daemon {
              ahead so that none is used twice"
         );
         self.storage.journal_is_silent(time.now());
-        Prepared::of_nothing(&self.config, self.outbox.clone(), time)
+        Prepared::without_data(&self.config, self.outbox.clone(), time)
     }
 
     fn event_loop(&mut self, prepared: Prepared, ports: Ports, late: Option<Late>) -> Result<EventLoop> {
@@ -343,7 +343,7 @@ impl Daemon {
 async fn note_acknowledged(config: &Config, outbox: &Outbox) {
     let acknowledged = outbox.progress().borrow().acknowledged.clone();
     let path = config.journal_file();
-    let noted = beside("note", move || {
+    let noted = spawn_thread("note", move || {
         let by_board = acknowledged.iter().map(|(board, seq)| (&**board, *seq));
         Journal::open(&path).and_then(|mut journal| journal.acknowledge(OUTPUT, LIVE_STREAM, by_board))
     });
@@ -372,7 +372,7 @@ fn is_file_of(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), std::fs::metadata(path)) {
         (Ok(open), Ok(there)) => (open.dev(), open.ino()) == (there.dev(), there.ino()),
-        // An error of the disk does not mean that the file is gone.
+        // Another error of the disk does not mean that the file is gone.
         (_, Err(error)) => error.kind() != std::io::ErrorKind::NotFound,
         (Err(_), Ok(_)) => true,
     }

@@ -1,4 +1,4 @@
-//! Publishes the daemon's boards over MQTT, continuing after a restart.
+//! Publishes the daemon's boards over MQTT and continues after a restart.
 
 use std::collections::BTreeSet;
 
@@ -24,15 +24,14 @@ pub(super) struct Mqtt {
     delays: Delays,
     started: Timestamp,
     publisher: Publisher,
-    /// State that spectators had before the restart; published again with the next messages.
+    /// State that spectators had before the restart. It is published again with the next messages.
     resumed: Vec<Message>,
     /// Events that the broker had not acknowledged before the restart.
     unsent: Vec<Unsent>,
 }
 
 impl Mqtt {
-    /// Creates the publisher for the boards of `config` and the broker `broker`. `started` is the start time of the
-    /// daemon.
+    /// Creates the publisher for the boards of `config`. `started` is the start time of the daemon.
     pub(super) fn new(
         outbox: Outbox,
         config: &Config,
@@ -49,15 +48,15 @@ impl Mqtt {
         })
     }
 
-    /// Restores the state of all boards from the journal, as far as it can be read.
-    pub(super) fn go_on(&mut self, journal: &mut Journal, beginning: Beginning) {
+    /// Restores the state of all boards as far as the journal can be read.
+    pub(super) fn restore(&mut self, journal: &mut Journal, beginning: Beginning) {
         let boards = journal.boards(LIVE_STREAM).unwrap_or_default();
         for (board, _) in boards {
             if let Err(error) = self.resume(journal, &board) {
                 tracing::warn!("{board}: cannot read the last published state from the journal: {error:#}");
             }
         }
-        // On a new day, the outbox still has them.
+        // When a new day begins, the outbox still has them.
         if beginning == Beginning::Program {
             match journal.unsent(OUTPUT, LIVE_STREAM) {
                 Ok(unsent) => self.unsent = unsent,
@@ -78,7 +77,7 @@ impl Mqtt {
         events.iter().filter_map(message).collect()
     }
 
-    /// Lets the outbox read from the journal the events that the broker had not acknowledged before the restart.
+    /// Has the outbox read from the journal the events that the broker had not acknowledged before the restart.
     pub(super) fn send_unsent(&mut self, prefix: &Prefix) {
         for Unsent { board, after, last } in self.unsent.drain(..) {
             // Boards whose names cannot be part of a topic are not published.
@@ -119,8 +118,7 @@ impl Mqtt {
         Ok(())
     }
 
-    /// The messages to publish once the journal has stored the events. `touched` names the boards on which something
-    /// changed.
+    /// The messages to publish once the journal has stored the events. `touched` names the boards that have changed.
     pub(super) fn messages(
         &mut self,
         now: Timestamp,
@@ -141,23 +139,24 @@ impl Mqtt {
         messages
     }
 
-    /// Time of the next call of [`messages`](Self::messages), unless a board has an event before.
+    /// Time of the next call of [`messages`](Self::messages), unless a board has an event earlier.
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         self.publisher.poll_deadline()
     }
 
-    /// Applies the delays of a new configuration. Messages that become due leave with the next messages.
+    /// Applies the delays of a new configuration. Messages that are due earlier as a result leave with the next
+    /// messages.
     pub(super) fn reconfigure(&mut self, config: &Config) {
         self.delays.change(config);
         self.publisher.delay_by(|board| self.delays.of(board));
     }
 
-    /// Follows a step of the computer's clock, forward by `by`, so that waiting messages wait as long as before.
+    /// Follows a step of the computer's clock, forward by `by`, so that delayed messages still wait for the same time.
     pub(super) fn set_forward(&mut self, by: core::time::Duration) {
         self.publisher.set_forward(by);
     }
 
-    /// The messages about boards, their lines, disks and outputs, which are due after changes and every minute.
+    /// The messages about boards, serial lines, disks and outputs. Due after changes and every minute.
     pub(super) fn announce(&mut self, now: Timestamp, hall: &Hall, health: DaemonHealth) -> Vec<Message> {
         let boards = hall.boards().filter(|board| !board.is_forgotten());
         let boards = boards.map(|board| board.name().to_owned()).collect();

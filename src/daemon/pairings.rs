@@ -1,4 +1,4 @@
-//! Reads pairing files, again after each change, and derives the commands for the boards.
+//! Reads pairing files, again after each change, and derives commands for the boards from them.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::tournament::Tournament;
 use crate::tournament::seating::{Seating, View};
 use crate::tournament::watch::{self, ReadOutcome};
 
-/// The pairings, and the boards that have them.
+/// The pairings, and which boards have got theirs.
 #[derive(Debug)]
 pub(super) struct Pairings {
     config: Config,
-    /// `None` if there are no files.
+    /// `None` without pairing files.
     read: Option<mpsc::Receiver<ReadOutcome>>,
     seating: Seating,
 }
@@ -40,8 +40,8 @@ impl Pairings {
         self.read.is_none()
     }
 
-    /// Restores from the journal which boards have their pairings. If the journal fails, boards get them again.
-    pub(super) fn go_on(&mut self, journal: &Journal) {
+    /// Restores from the journal which boards have got their pairings. If this fails, boards get them again.
+    pub(super) fn restore(&mut self, journal: &Journal) {
         if let Err(error) = self.resume(journal) {
             tracing::warn!(
                 "cannot read from the journal which boards have their pairings; they get them again: {:#}",
@@ -63,12 +63,12 @@ impl Pairings {
         self.config = config.clone();
     }
 
-    /// The next reading of the files. Cancel safe.
+    /// Waits until the files were read again. Cancel safe.
     pub(super) async fn next(&mut self) -> ReadOutcome {
         watch::next(&mut self.read).await
     }
 
-    /// Applies a reading of the files. Returns the new pairings; `None` if the old ones stay.
+    /// Applies the outcome of reading the files. Returns the new pairings; `None` if the old ones stay.
     pub(super) fn take(&mut self, read: ReadOutcome) -> Option<Arc<Tournament>> {
         let tournament = watch::log_outcome(read)?;
         self.seating.pair(Arc::clone(&tournament));
@@ -79,12 +79,12 @@ impl Pairings {
         &self.seating
     }
 
-    /// The round of which boards get the pairings; `None` if there is none.
+    /// The round whose pairings the boards get; `None` if there is none.
     pub(super) const fn round(&self) -> Option<u32> {
         self.seating.round()
     }
 
-    /// The table of a board; `None` if it has no number.
+    /// The table on which a board stands; `None` if the board has no number.
     pub(super) fn table(&self, board: &str) -> Option<u32> {
         self.seating.table_of(board).or_else(|| self.config.table(board))
     }
@@ -105,12 +105,13 @@ impl Pairings {
         self.seating.has_pairing(round, table)
     }
 
-    pub(super) fn hear(&mut self, event: &Event) {
+    pub(super) fn apply(&mut self, event: &Event) {
         self.seating.apply(event);
     }
 
-    /// The commands for boards that follow from the pairings at the time `now`, in this order.
-    pub(super) fn look(&mut self, now: Timestamp, hall: &Hall) -> Vec<(String, Command)> {
+    /// The commands for boards that follow from the pairings at the time `now`, in the order in which to carry them
+    /// out.
+    pub(super) fn commands_due(&mut self, now: Timestamp, hall: &Hall) -> Vec<(String, Command)> {
         if self.are_none() {
             return Vec::new();
         }

@@ -1,4 +1,4 @@
-//! Reads the games of the event from the journal, with which the broadcast continues after a restart.
+//! Reads from the journal the games of the current event, with which the broadcast continues after a restart.
 
 use core::time::Duration;
 use std::collections::BTreeSet;
@@ -10,10 +10,10 @@ use kiebitz_hardware::Timestamp;
 use crate::config::Config;
 use crate::journal::{Journal, JournalError};
 
-/// Age up to which games belong to an event without a name: since yesterday's last round.
+/// Age up to which games belong to the current event if the event has no name: since yesterday's last round.
 const NAMELESS: Duration = Duration::from_secs(36 * 3600);
 
-/// The events of the event's games, board by board; empty if the journal cannot be read.
+/// The events of the current event's games by board; empty if the journal cannot be read.
 pub(super) fn of(journal: &Journal, config: &Config, now: Timestamp) -> Vec<(String, Vec<Event>)> {
     read(journal, config, now).unwrap_or_else(|error| {
         tracing::warn!(
@@ -24,8 +24,8 @@ pub(super) fn of(journal: &Journal, config: &Config, now: Timestamp) -> Vec<(Str
     })
 }
 
-/// Removes the events that outputs have already been shown, if `events` starts with them. If other events came in
-/// between, all are shown again in order.
+/// Removes the events that the outputs already have, if `events` starts with them. Otherwise keeps all, so that the
+/// outputs get them again in order.
 pub(super) fn leave_out(events: &mut Vec<Event>, shown: Option<&Vec<Event>>) {
     if let Some(shown) = shown
         && events.starts_with(shown)

@@ -1,4 +1,4 @@
-//! Runs work that may wait for a disk, and limits the time for which the program waits for it.
+//! Runs work that may block on a disk, and limits the time for which the program waits for the result.
 
 use core::time::Duration;
 
@@ -12,24 +12,25 @@ use crate::progress::Progress;
 #[derive(Debug)]
 pub(super) enum Waited<T> {
     Done(T),
-    /// The work takes too long: the program continues without the result and receives it here later.
+    /// The work takes too long. The program continues, and receives the result here later.
     Late(oneshot::Receiver<T>),
     Stopped,
 }
 
 /// Interval at which the progress of the work is checked.
-const LOOK_INTERVAL: Duration = Duration::from_millis(250);
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// Silence of the disk after which a warning is logged.
 const SLOW: Duration = Duration::from_secs(3);
-/// Interval of log lines about work in progress.
+/// Interval between log lines about work in progress.
 const LOG_INTERVAL: Duration = Duration::from_secs(15);
-/// Extension of the start timeout that is requested from systemd while work goes on.
+/// Extension of the start timeout that is requested from systemd while the work goes on.
 const EXTENSION: Duration = Duration::from_secs(60);
-/// Maximum silence of a disk. Boards wait for it at most twice.
+/// Maximum time without progress before the program continues without the disk. Boards wait for it at most twice.
 pub(super) const MAX_WAIT: Duration = Duration::from_secs(8);
 
-/// Runs work that may wait for a disk on its own thread. The runtime would wait for its blocking threads at the end.
-pub(super) fn beside<T: Send + 'static>(
+/// Runs work that may block on a disk on its own thread, because the runtime would wait for its blocking threads at the
+/// end of the program.
+pub(super) fn spawn_thread<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<oneshot::Receiver<T>> {
@@ -43,17 +44,17 @@ pub(super) fn beside<T: Send + 'static>(
     Ok(outcome)
 }
 
-/// Waits for work with the disk. Only time without `progress` counts towards the limit `at_most`: a silent disk is
-/// given up, a slow computer is not.
+/// Waits for work with the disk. Only time without `progress` counts towards the limit `at_most`, which therefore ends
+/// the wait for a silent disk but not for a slow computer.
 pub(super) async fn wait<T>(
     stop: &mut Stop,
     mut outcome: oneshot::Receiver<T>,
     at_most: Duration,
     progress: &Progress,
 ) -> Result<Waited<T>> {
-    let mut looks = tokio::time::interval(LOOK_INTERVAL);
-    // After a pause of the whole process, one check is made instead of one for each missed tick.
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut checks = tokio::time::interval(CHECK_INTERVAL);
+    // After a suspension of the whole process, check once instead of once for each missed tick.
+    checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut silence = Silence::new(progress.steps());
     let mut log_at = LOG_INTERVAL;
     loop {
@@ -61,8 +62,8 @@ pub(super) async fn wait<T>(
             biased;
             _ = stop.come() => return Ok(Waited::Stopped),
             done = &mut outcome => return done.map(Waited::Done).context("cannot start"),
-            _ = looks.tick() => match silence.look(progress.steps(), at_most) {
-                DiskProgress::Given => return Ok(Waited::Late(outcome)),
+            _ = checks.tick() => match silence.check(progress.steps(), at_most) {
+                DiskProgress::GivenUp => return Ok(Waited::Late(outcome)),
                 DiskProgress::Slow => {
                     tracing::warn!("the disk is slow to answer; in a few seconds, boards are watched without it");
                 }
@@ -83,7 +84,7 @@ pub(super) async fn wait<T>(
     }
 }
 
-/// Tells systemd that the start is still in progress. Outside systemd this does nothing.
+/// Asks systemd for more time to start. Outside systemd this does nothing.
 fn extend() {
     let micros = u32::try_from(EXTENSION.as_micros()).unwrap_or(u32::MAX);
     let _ = sd_notify::notify(&[
@@ -92,50 +93,49 @@ fn extend() {
     ]);
 }
 
-/// Measures the time without progress, in checks.
+/// Measures the time without progress, counted in checks.
 #[derive(Debug)]
 struct Silence {
     steps: u64,
-    /// Number of checks, and number of consecutive ones without progress.
-    looks: u32,
+    /// Number of checks, and number of the latest consecutive checks without progress.
+    checks: u32,
     silent: u32,
     warned: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DiskProgress {
-    /// The work has made progress; it began this long ago.
+    /// The work has made progress. Contains the time since its start.
     Working(Duration),
-    /// The work has made no progress, for less than the limit.
     Silent,
     /// The work has made no progress for [`SLOW`]; returned once.
     Slow,
     /// The work has made no progress for the whole limit.
-    Given,
+    GivenUp,
 }
 
 impl Silence {
     const fn new(steps: u64) -> Self {
         Self {
             steps,
-            looks: 0,
+            checks: 0,
             silent: 0,
             warned: false,
         }
     }
 
-    fn look(&mut self, steps: u64, at_most: Duration) -> DiskProgress {
-        // The first check comes immediately.
-        let before = self.looks;
-        self.looks += 1;
+    fn check(&mut self, steps: u64, at_most: Duration) -> DiskProgress {
+        // The first check comes immediately, at time zero.
+        let before = self.checks;
+        self.checks += 1;
         if self.steps != steps {
             (self.steps, self.silent) = (steps, 0);
-            return DiskProgress::Working(LOOK_INTERVAL * before);
+            return DiskProgress::Working(CHECK_INTERVAL * before);
         }
         self.silent += u32::from(before > 0);
-        let silent = LOOK_INTERVAL * self.silent;
+        let silent = CHECK_INTERVAL * self.silent;
         if silent >= at_most {
-            DiskProgress::Given
+            DiskProgress::GivenUp
         } else if silent >= SLOW && !self.warned {
             self.warned = true;
             DiskProgress::Slow
@@ -154,29 +154,32 @@ mod tests {
         let mut silence = Silence::new(0);
         for steps in 0..10_000 {
             assert_ne!(
-                silence.look(steps / 20, MAX_WAIT),
-                DiskProgress::Given,
+                silence.check(steps / 20, MAX_WAIT),
+                DiskProgress::GivenUp,
                 "a step in five seconds"
             );
         }
-        let silent = (0..).take_while(|_| silence.look(10_000, MAX_WAIT) != DiskProgress::Given);
-        assert_eq!(LOOK_INTERVAL * silent.count() as u32, MAX_WAIT);
+        let silent = (0..).take_while(|_| silence.check(10_000, MAX_WAIT) != DiskProgress::GivenUp);
+        assert_eq!(CHECK_INTERVAL * silent.count() as u32, MAX_WAIT);
     }
 
     #[test]
     fn a_silent_disk_is_reported_once_and_given_up() {
         let mut silence = Silence::new(7);
-        let looks: Vec<DiskProgress> = (0..=MAX_WAIT.as_millis() / LOOK_INTERVAL.as_millis())
-            .map(|_| silence.look(7, MAX_WAIT))
+        let checks: Vec<DiskProgress> = (0..=MAX_WAIT.as_millis() / CHECK_INTERVAL.as_millis())
+            .map(|_| silence.check(7, MAX_WAIT))
             .collect();
         assert_eq!(
-            looks.iter().filter(|look| **look == DiskProgress::Slow).count(),
+            checks
+                .iter()
+                .filter(|check| **check == DiskProgress::Slow)
+                .count(),
             1
         );
         assert_eq!(
-            looks.iter().position(|look| *look == DiskProgress::Given),
-            Some(looks.len() - 1)
+            checks.iter().position(|check| *check == DiskProgress::GivenUp),
+            Some(checks.len() - 1)
         );
-        assert_eq!(Silence::new(0).look(0, Duration::ZERO), DiskProgress::Given);
+        assert_eq!(Silence::new(0).check(0, Duration::ZERO), DiskProgress::GivenUp);
     }
 }

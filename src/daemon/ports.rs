@@ -1,4 +1,4 @@
-//! Finds the ports of the computer and serves them.
+//! Finds the computer's ports and serves them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) enum LineChange {
     Come {
         id: PortId,
         device: PathBuf,
-        /// Path as configured, or else the device.
+        /// Path as configured, or the device if the port is not configured.
         path: String,
         line: LineSettings,
     },
@@ -65,7 +65,7 @@ impl Ports {
     }
 
     /// Scans for ports. Takes about 50 µs.
-    pub(super) fn look(&mut self) -> Vec<LineChange> {
+    pub(super) fn scan(&mut self) -> Vec<LineChange> {
         let listing = self.list.list();
         self.log(
             &listing.missing,
@@ -78,7 +78,7 @@ impl Ports {
             .collect()
     }
 
-    /// Passes an order to a port; does nothing if the port is gone.
+    /// Passes an order to a port. Does nothing if the port is gone.
     pub(super) fn order(&self, id: PortId, order: PortOrder) {
         if let Some(served) = self.served.values().find(|served| served.id == id) {
             served.port.order(order);
@@ -117,7 +117,7 @@ impl Ports {
         change
     }
 
-    /// Logs missing ports and errors, each once.
+    /// Logs missing ports and errors, each only when it begins.
     fn log(&mut self, missing: &[PathBuf], trouble: Option<String>) {
         let missing: BTreeSet<PathBuf> = missing.iter().cloned().collect();
         for path in missing.difference(&self.missing) {

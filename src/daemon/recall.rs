@@ -1,5 +1,5 @@
-//! Reads earlier games for commands about them from the journal, on a thread of its own so that boards do not wait for
-//! a disk.
+//! Reads earlier games from the journal for commands about them, on a separate thread so that boards do not wait for a
+//! disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -18,7 +18,7 @@ pub(super) struct Recall {
 }
 
 impl Recall {
-    /// Starts the thread, which reads the journal at the path `journal`.
+    /// Starts the thread. `journal` is the path of the journal.
     pub(super) fn start(journal: PathBuf) -> Result<Self> {
         let (sender, receiver) = sync_channel::<(String, Box<PendingCommand>)>(WAITING);
         let (done, recalled) = mpsc::unbounded_channel();
@@ -37,9 +37,9 @@ impl Recall {
         Ok(Self { sender, recalled })
     }
 
-    /// Passes on a command to be completed with a game; [`next`](Self::next) returns it. Returns the command if too
-    /// many are waiting.
-    pub(super) fn ask(&self, game: String, pending: PendingCommand) -> Result<(), Box<PendingCommand>> {
+    /// Passes a command to the thread, which completes it with a game; [`next`](Self::next) returns it. Returns the
+    /// command as the error if too many commands are waiting.
+    pub(super) fn request(&self, game: String, pending: PendingCommand) -> Result<(), Box<PendingCommand>> {
         let sent = self.sender.try_send((game, Box::new(pending)));
         sent.map_err(|error| {
             let (TrySendError::Full((_, pending)) | TrySendError::Disconnected((_, pending))) = error;
@@ -47,7 +47,7 @@ impl Recall {
         })
     }
 
-    /// The next completed command; it lacks the game if the journal does. Cancel safe.
+    /// The next command. It is without the game if the journal does not have it. Cancel safe.
     pub(super) async fn next(&mut self) -> Option<Box<PendingCommand>> {
         self.recalled.recv().await
     }

@@ -1,4 +1,4 @@
-//! The recorder: a thread that records all bytes.
+//! The recorder thread, which writes every byte of the ports to disk.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,15 +20,16 @@ use crate::system_time::{self, LiveTime, Moment, Now};
 #[derive(Debug)]
 pub(super) struct RecorderHandle {
     orders: Option<Sender<Order>>,
-    /// Number of chunks passed to the thread, and number that the operating system has.
+    /// Number of chunks passed to the thread; `written` is the number that the operating system has.
     handed: u64,
     written: watch::Receiver<u64>,
     /// Number of bytes that wait for the thread.
     waiting: Arc<AtomicUsize>,
-    /// Number of chunks for which there was no room, by port.
+    /// Number of chunks dropped for lack of room, by port.
     missed: BTreeMap<String, u64>,
     storage: Storage,
-    /// While chunks are outstanding: the number written at the last check, and the time since which it has not changed.
+    /// Number of written chunks at the last check, and the time since which it has not changed; `None` while no chunks
+    /// are outstanding.
     behind: Option<(u64, Moment)>,
     silent: bool,
 }
@@ -36,7 +37,7 @@ pub(super) struct RecorderHandle {
 #[derive(Debug)]
 enum Order {
     Record(Chunk),
-    /// Chunks of a port for which there was no room.
+    /// Record that chunks of a port were dropped for lack of room.
     Missed {
         at: Timestamp,
         port: String,
@@ -58,7 +59,7 @@ const IDLE: Duration = Duration::from_secs(3600);
 const MAX_WAITING: usize = 32 << 20;
 /// Time without progress after which the disk counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Estimated memory of a chunk besides its bytes, in bytes.
+/// Estimated memory of a queued chunk besides its content, in bytes.
 const CHUNK_OVERHEAD: usize = 128;
 
 impl RecorderHandle {
@@ -121,13 +122,13 @@ impl RecorderHandle {
         self.handed
     }
 
-    /// Number of chunks that the operating system has, or that were lost.
+    /// Number of chunks that the operating system has, including lost ones.
     pub(super) fn written(&self) -> watch::Receiver<u64> {
         self.written.clone()
     }
 
-    /// Reports when the disk stops answering, and when it answers again.
-    pub(super) fn look(&mut self, now: Now) {
+    /// Updates the storage state when the disk stops answering and when it answers again.
+    pub(super) fn check_progress(&mut self, now: Now) {
         let written = *self.written.borrow();
         let since = match self.behind {
             Some((before, since)) if before == written => since,

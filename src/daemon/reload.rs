@@ -1,5 +1,5 @@
-//! SIGHUP: reads the configuration again and applies the settings that can change while boards are watched. No port is
-//! closed, and no game is lost.
+//! SIGHUP: reads the configuration again and applies the settings that can change while boards are watched. Ports stay
+//! open and games continue.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::event_loop::EventLoop;
 use super::log;
-use super::patience::beside;
+use super::patience::spawn_thread;
 use crate::config::{Config, ConfigError, DaemonSettings, KnownBy, NamedBoard};
 use crate::journal::Run;
 use crate::outputs::broadcast::EventFacts;
@@ -18,28 +18,26 @@ use crate::outputs::broadcast::EventFacts;
 #[derive(Debug)]
 pub(super) struct Reload {
     hangups: Signal,
-    /// Path named at the start.
+    /// Path named on the command line.
     file: Option<PathBuf>,
     reading: Option<oneshot::Receiver<Result<Config, ConfigError>>>,
     /// The daemon was started in a terminal and ends with it.
     in_terminal: bool,
 }
 
-/// The result of SIGHUP.
 #[derive(Debug)]
 pub(super) enum Hangup {
     Read(Box<Result<Config, ConfigError>>),
     TerminalGone,
 }
 
-/// The differences between two configurations.
 #[derive(Debug)]
 pub(super) struct ConfigChange {
     /// The configuration to apply.
     config: Config,
-    /// Names or regulations of boards change.
+    /// The names or regulations of boards change.
     of_boards: bool,
-    /// The spectators' delay of some board changes.
+    /// The spectators' delay of at least one board changes.
     delays: bool,
     clock_messages: bool,
     log: bool,
@@ -50,8 +48,8 @@ pub(super) struct ConfigChange {
 impl Reload {
     /// Installs the signal handler. Must be called within a runtime.
     pub(super) fn listen(file: Option<PathBuf>) -> io::Result<Self> {
-        // A process under `nohup` ignores SIGHUP and must outlive its terminal. Checked before the handler changes
-        // that.
+        // A process under `nohup` ignores SIGHUP and must outlive its terminal. This is checked first, because the
+        // handler replaces the disposition.
         let in_terminal = has_terminal() && !is_ignored();
         Ok(Self {
             hangups: signal(SignalKind::hangup())?,
@@ -61,8 +59,8 @@ impl Reload {
         })
     }
 
-    /// Waits until the file was read again. A separate thread reads it, as the event loop must not wait for a disk.
-    pub(super) async fn come(&mut self) -> Hangup {
+    /// Waits for the next SIGHUP. A separate thread reads the file, because the event loop must not wait for a disk.
+    pub(super) async fn next(&mut self) -> Hangup {
         loop {
             tokio::select! {
                 read = read(&mut self.reading) => return Hangup::Read(Box::new(read)),
@@ -71,7 +69,7 @@ impl Reload {
                         return Hangup::TerminalGone;
                     }
                     let file = self.file.clone();
-                    match beside("configuration", move || Config::read_or_default(file.as_deref())) {
+                    match spawn_thread("configuration", move || Config::read_or_default(file.as_deref())) {
                         Ok(reading) => self.reading = Some(reading),
                         Err(error) => tracing::error!("cannot reload the configuration: {error:#}"),
                     }
@@ -93,7 +91,7 @@ async fn read(
     core::future::pending().await
 }
 
-/// Whether the process has a terminal that is still open.
+/// Whether the process has a controlling terminal.
 fn has_terminal() -> bool {
     File::open("/dev/tty").is_ok()
 }
@@ -171,7 +169,7 @@ impl ConfigChange {
         }
     }
 
-    /// Description of the settings that change at once; empty if there are none.
+    /// Describes the settings that change at once; empty if there are none.
     fn at_once(&self) -> String {
         let parts = [
             (
@@ -201,7 +199,7 @@ impl ConfigChange {
     }
 }
 
-/// The boards that get another name, as pairs of old and new name.
+/// The renamed boards, as pairs of old and new name.
 fn renamed(old: &Config, new: &Config) -> Vec<(String, String)> {
     let renamed = new.boards.iter().filter_map(|board| {
         let before = old.boards.iter().find(|before| before.known_by == board.known_by);
@@ -216,7 +214,7 @@ fn renamed(old: &Config, new: &Config) -> Vec<(String, String)> {
     renamed.collect()
 }
 
-/// The boards with their own delay.
+/// The boards that have their own delay.
 fn delays(boards: &[NamedBoard]) -> Vec<(&str, core::time::Duration)> {
     let delayed = boards
         .iter()
@@ -233,7 +231,7 @@ impl EventLoop {
             Ok(new) => new,
             Err(error) => {
                 let error = format!("{:#}", anyhow::Error::from(error));
-                // Only the first line; the others show the position in the file.
+                // Only the first line: the others show the position in the file.
                 let summary = error.lines().next().unwrap_or_default();
                 return tracing::error!(
                     "{summary}; the old configuration stays in use (`kiebitz check-config` \
@@ -251,7 +249,7 @@ impl EventLoop {
         }
         if change.of_boards {
             let now = self.time.now();
-            // Comes before the renaming, as a board's delay depends on its name.
+            // Before the renaming, as a board's delay depends on its name.
             if let Some(mqtt) = &mut self.mqtt {
                 mqtt.reconfigure(&change.config);
             }

@@ -1,4 +1,4 @@
-//! Sends events again that a hub has missed. Each request is answered with one page from the journal.
+//! Publishes events again that a hub has missed. The answer to each request is one page of events from the journal.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use kiebitz_game::events::{LIVE_STREAM, time, time_text};
 use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
 
-use super::patience::beside;
+use super::patience::spawn_thread;
 use crate::config::Config;
 use crate::journal::Journal;
 use crate::outputs::mqtt::{Message, Outbox, Prefix, Received, is_level_of};
@@ -24,19 +24,19 @@ pub(super) struct Resend {
     reading: Arc<AtomicUsize>,
 }
 
-/// The position at which a requested page begins.
+/// Position from which a hub requests events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ResendFrom {
-    /// The event after the one with this seq.
+    /// From the event after the one with this seq.
     After(u64),
-    /// The start of the first game since this time.
+    /// From the start of the first game since this time.
     Since(#[serde(deserialize_with = "time")] Timestamp),
 }
 
 /// Maximum number of events in a page. Even with the longest events, a page stays below the message limits of brokers.
 const PAGE: usize = 200;
-/// Upper bound for concurrent reads. Further requests are dropped; hubs repeat unanswered requests.
+/// Maximum number of concurrent reads. Further requests are dropped; hubs repeat unanswered requests.
 const AT_ONCE: usize = 4;
 
 impl Resend {
@@ -49,7 +49,7 @@ impl Resend {
         }
     }
 
-    /// Publishes the requested page after reading it. `names` are those of the boards.
+    /// Reads the requested page and publishes it. `names` are the names of all boards.
     pub(super) fn answer(&self, received: &Received, names: BTreeSet<String>) {
         let Some((prefix, outbox)) = self.to.clone() else {
             return;
@@ -72,7 +72,7 @@ impl Resend {
             return;
         }
         let (journal, reading) = (self.journal.clone(), Arc::clone(&self.reading));
-        let read = beside("resend", move || {
+        let read = spawn_thread("resend", move || {
             match page(&journal, &board, wanted) {
                 Ok(page) => outbox.publish(vec![Message::response(&topics.resent().into(), page)]),
                 Err(error) => tracing::warn!(board, "{board}: cannot resend events: {error:#}"),
@@ -86,15 +86,15 @@ impl Resend {
     }
 }
 
-/// A page of a board's events as JSON: `{"after": n, "events": [...]}`, possibly with an empty list. The page repeats
-/// the `since` of the request, so that another hub does not mistake it for the first page that it needs.
+/// A page of a board's events as JSON: `{"after": n, "events": [...]}`, where the list may be empty. The page repeats
+/// the `since` of the request, so that another hub does not take it for the first page that it requested itself.
 fn page(journal: &Path, board: &str, wanted: ResendFrom) -> Result<String> {
     let journal = Journal::open_to_read(journal).context("cannot read the journal")?;
     let after = match wanted {
         ResendFrom::After(after) => after,
         ResendFrom::Since(since) => {
             let first = journal.first_started_since(LIVE_STREAM, board, since)?;
-            // Without a game, only future events are needed.
+            // Without a game, the hub needs only future events.
             match first {
                 Some(first) => first.saturating_sub(1),
                 None => journal.last_seq(LIVE_STREAM, board)?,

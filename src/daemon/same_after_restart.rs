@@ -1,5 +1,5 @@
-//! A round on several boards with unusual games. After each event, the outputs of a daemon that restarts from the
-//! journal are compared with those of a daemon that has followed the round.
+//! Plays a round with unusual games on several boards. After each event, the outputs of a daemon that restarts from the
+//! journal are compared with those of a daemon that has been running throughout.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +46,6 @@ fn at(second: u64) -> Timestamp {
     Timestamp::from_micros(1_795_269_600_000_000) + Duration::from_secs(second)
 }
 
-/// Builds the events of the round.
 #[derive(Default)]
 struct Script {
     events: Vec<Event>,
@@ -88,7 +87,7 @@ impl Script {
     fn plays(&mut self, board: &'static str, plies: u32) {
         let game = self.games.get(board).copied();
         for number in 1..=plies {
-            // Clock readings are left out: the journal does not have all of them.
+            // Clock readings are left out, since the journal does not store all of them.
             let made = Move {
                 clock: None,
                 ..ply(number, "e2e4", "e4")
@@ -151,8 +150,8 @@ fn players_of((round, table): (u32, u32)) -> Players {
     pairing.players(round)
 }
 
-/// Games that end without a result, are broken off, tried out, cut by a gap, played again or corrected late, and a
-/// table without a board.
+/// Games that end without a result, are broken off, tried out, interrupted by a gap, played again or corrected late,
+/// and a table without a board.
 fn round() -> Vec<Event> {
     let mut script = Script::default();
     script.begins("board-1", Some((1, 1)));
@@ -198,7 +197,6 @@ fn round() -> Vec<Event> {
     script.events
 }
 
-/// The outputs of a daemon.
 struct ShownOutputs {
     mqtt: Mqtt,
     hall: Hall,
@@ -232,11 +230,10 @@ impl ShownOutputs {
         }
     }
 
-    /// The outputs of a daemon that restarts from a journal.
     fn resumed(config: &Config, journal: &mut Journal, now: Timestamp) -> Self {
         let mut outputs = Self::new(config, now);
-        outputs.mqtt.go_on(journal, Beginning::Program);
-        outputs.pairings.go_on(journal);
+        outputs.mqtt.restore(journal, Beginning::Program);
+        outputs.pairings.restore(journal);
         for (board, events) in past::of(journal, config, now) {
             for broadcast in &mut outputs.broadcasts {
                 broadcast.resume(now, &board, &events);
@@ -248,7 +245,7 @@ impl ShownOutputs {
 
     fn take(&mut self, event: &Event) {
         self.now = event.ts;
-        self.pairings.hear(event);
+        self.pairings.apply(event);
         for broadcast in &mut self.broadcasts {
             broadcast.take(event.ts, event);
         }
@@ -274,7 +271,7 @@ impl ShownOutputs {
         }
     }
 
-    /// All visible outputs of the games, as text.
+    /// All visible outputs of the games as text, by name.
     fn shown(&mut self) -> BTreeMap<String, String> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let mut shown = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! A thread that records on the disk which seqs were given to events.
+//! A thread that records on disk which seqs were given to events.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::journal::{SeqFile, this_boot};
 
-/// Passes notes to the thread. Cheap to clone; never waits.
+/// Passes notes to the thread without blocking. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct SeqNotes {
     notes: Sender<SeqNote>,
@@ -20,25 +20,25 @@ pub(super) struct SeqNotes {
 
 #[derive(Debug)]
 enum SeqNote {
-    /// Last seqs of boards, with the digests of their events if the journal has them.
+    /// Last seqs of boards. Each has the digest of its event if the journal has stored it.
     Given(BTreeMap<String, (u64, Option<u64>)>),
     /// Whether events are published before the journal has stored them.
     Unkept(bool),
-    /// No more seqs will be given. The sender is dropped once the disk has recorded that.
+    /// No more seqs will be given. The sender is dropped once this is on disk.
     Ended(oneshot::Sender<()>),
     /// The file, once it is available; `None` if it could not be opened.
     File(Option<SeqFile>),
 }
 
 impl SeqNotes {
-    /// Starts the thread, which has no file until it is [given one](Self::take_file). `others` is the number after
-    /// which boards count that are not in the file.
+    /// Starts the thread. It has no file until it is [given one](Self::take_file). Boards that are not in the file
+    /// count after `others`.
     pub(super) fn start(path: PathBuf, spare: Option<PathBuf>, others: u64) -> Result<Self> {
         let (notes, taken) = channel();
         let (noted, unkept) = watch::channel(false);
         let thread = SeqThread {
             path,
-            is_asked_for: true,
+            is_opening: true,
             file: None,
             given: BTreeMap::new(),
             others,
@@ -74,13 +74,13 @@ impl SeqNotes {
     pub(super) fn unkept(&self, unkept: bool) {
         let _ = self.notes.send(SeqNote::Unkept(unkept));
         if let (false, Some(spare)) = (unkept, &self.spare) {
-            // The spare file exists if the disk failed. It is obsolete as the journal has the seqs now.
+            // The spare file exists only if the disk failed. The journal has its seqs now.
             let _ = std::fs::remove_file(spare);
         }
     }
 
-    /// Records in the spare file the last seqs of boards, which neither the journal nor the disk may ever get. The
-    /// spare file is in memory, so this does not block.
+    /// Records last seqs in the spare file, for the case that they never reach the journal or the disk. The spare file
+    /// is in memory, so this does not block.
     pub(super) fn spare(&self, lasts: &BTreeMap<String, u64>) {
         let Some(spare) = &self.spare else { return };
         let noted = SeqFile::open(spare, &this_boot()).and_then(|mut file| {
@@ -93,7 +93,7 @@ impl SeqNotes {
     }
 
     /// Records that no more seqs will be given and that the journal has stored all events. The returned channel closes
-    /// once the disk has recorded that.
+    /// once this is on disk.
     pub(super) fn ended(&self) -> oneshot::Receiver<()> {
         let (noted, done) = oneshot::channel();
         let _ = self.notes.send(SeqNote::Ended(noted));
@@ -105,7 +105,7 @@ impl SeqNotes {
         *self.unkept.borrow()
     }
 
-    /// Changes with [`is_noted`](Self::is_noted).
+    /// Receives changes of [`is_noted`](Self::is_noted).
     pub(super) fn noted(&self) -> watch::Receiver<bool> {
         self.unkept.clone()
     }
@@ -113,12 +113,12 @@ impl SeqNotes {
 
 struct SeqThread {
     path: PathBuf,
-    /// Another thread is opening the file.
-    is_asked_for: bool,
+    /// Another thread is still opening the file.
+    is_opening: bool,
     file: Option<SeqFile>,
-    /// All known seqs, in case the file has to be created again.
+    /// All known seqs, in case the file must be created again.
     given: BTreeMap<String, (u64, Option<u64>)>,
-    /// The number after which boards count that are not in the file.
+    /// Boards that are not in the file count after this number.
     others: u64,
     unkept: bool,
     ended: Option<oneshot::Sender<()>>,
@@ -133,7 +133,7 @@ impl SeqThread {
             for note in notes.try_iter() {
                 self.take(note);
             }
-            if self.is_asked_for {
+            if self.is_opening {
                 continue;
             }
             match self.write() {
@@ -157,12 +157,12 @@ impl SeqThread {
             SeqNote::Given(lasts) => {
                 for (board, last) in lasts {
                     let known = self.given.entry(board).or_default();
-                    // With equal seqs, an entry with a digest is the greater one.
+                    // Of two entries with the same seq, the one with a digest is greater.
                     *known = last.max(*known);
                 }
             }
             SeqNote::Unkept(unkept) => self.unkept = unkept,
-            SeqNote::File(file) => (self.file, self.is_asked_for) = (file, false),
+            SeqNote::File(file) => (self.file, self.is_opening) = (file, false),
             SeqNote::Ended(noted) => self.ended = Some(noted),
         }
     }
@@ -182,7 +182,7 @@ impl SeqThread {
         let given = self.given.iter();
         file.note_kept(given.map(|(board, (last, digest))| (board.as_str(), *last, *digest)))?;
         file.mark_unkept(self.unkept)?;
-        // Dropping the sender reports to the receiver, which must not happen before the write.
+        // Dropping the sender signals the receiver, which must not happen before the write.
         let ended = self.ended.take();
         if ended.is_some() {
             file.mark_ended()?;

@@ -1,5 +1,5 @@
-//! Starts the daemon: opens its files and restores the state in which it last ended. A failing disk prevents only that
-//! restoration.
+//! Starts the daemon: opens its files and restores the state that it had at the end of its last run. If a disk fails,
+//! the daemon starts without that state.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,24 +28,22 @@ pub(super) struct Started {
     pub(super) run: Option<Run>,
     /// Events that the journal lacks and could not store.
     pub(super) unkept: Vec<Event>,
-    /// Ports whose closing the recordings lack.
+    /// Ports for which the recordings do not contain the closing.
     pub(super) closed: Vec<(Timestamp, Interface)>,
-    /// Time of the last known input; later inputs must have later times.
+    /// Time of the last known input. Later inputs must have later times.
     pub(super) until: Timestamp,
-    /// The number after which boards count that are not in the file of seqs.
+    /// Boards that are not in the file of seqs count after this number.
     pub(super) others: u64,
 }
 
-/// The occasion of a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beginning {
-    /// The program was started.
     Program,
-    /// A new day has begun, and nobody is playing. The previous day's recordings are not needed any more.
+    /// A new day has begun, and nobody is playing. The previous day's recordings are no longer needed.
     NewDay,
 }
 
-/// Largest size in bytes of a journal that is read completely before the daemon starts, which takes some tenths of a
+/// Maximum size in bytes of a journal that is checked completely before the daemon starts, which takes some tenths of a
 /// second. A larger one is checked in the background.
 pub(super) const CHECKED_AT_ONCE: u64 = 32 << 20;
 
@@ -56,8 +54,8 @@ pub(super) struct StartContext<'s> {
     pub(super) progress: &'s Progress,
 }
 
-/// Restores the daemon. `show` gets the journal before the recordings are replayed, unless it has lost events. Once the
-/// start is `abandoned`, as nobody waits for it any more, it opens the files and does not change them. Fails if the
+/// Restores the daemon. `show` gets the journal before the recordings are replayed, unless the journal has lost events.
+/// Once `abandoned` is set because nobody waits for the start any more, files are opened but not changed. Fails if the
 /// journal's file belongs to another program or to a newer kiebitz and must not be touched.
 pub(super) fn start(
     config: &Config,
@@ -75,15 +73,15 @@ pub(super) fn start(
     let numbers = open_numbers(config);
     let mut marks = Marks::read(config, numbers.as_ref(), now);
     let path = config.journal_file();
-    let looked = Looked {
+    let prior = PriorFacts {
         lasts: &marks.given.numbers.boards,
-        was_here: !marks.given.numbers.boards.is_empty(),
+        had_journal: !marks.given.numbers.boards.is_empty(),
         progress,
     };
-    let (mut journal, mut replaced_now) = open_journal(&path, now, looked, storage)?;
+    let (mut journal, mut replaced_now) = open_journal(&path, now, prior, storage)?;
     for _ in 0..2 {
         let Some(opened) = &mut journal else { break };
-        marks.look_at(opened, replaced_now);
+        marks.check_journal(opened, replaced_now);
         if abandoned.load(Ordering::Relaxed) {
             break;
         }
@@ -91,7 +89,7 @@ pub(super) fn start(
         if !marks.lost {
             show(opened);
         }
-        let begun = Beginner {
+        let restoration = Restoration {
             config,
             beginning,
             now,
@@ -99,32 +97,33 @@ pub(super) fn start(
             abandoned,
             progress,
         };
-        match begun.take_up(opened, &marks.given) {
+        match restoration.restore(opened, &marks.given) {
             Ok(None) => break,
-            Ok(Some(taken)) => {
-                if taken.run.is_none() {
+            Ok(Some(state)) => {
+                if state.run.is_none() {
                     rewrite_inputs(config, opened, &inputs);
                 }
-                let numbers = noted(config, numbers, &taken.numbers);
+                let numbers = noted(config, numbers, &state.numbers);
                 return Ok(Started {
                     numbers: numbers.and_then(|numbers| with_kept(numbers, opened)),
                     journal,
-                    hall: taken.hall,
-                    run: taken.run,
-                    unkept: taken.unkept,
-                    closed: taken.closed,
-                    until: taken.until,
-                    others: taken.numbers.others,
+                    hall: state.hall,
+                    run: state.run,
+                    unkept: state.unkept,
+                    closed: state.closed,
+                    until: state.until,
+                    others: state.numbers.others,
                 });
             }
             Err(error) if error.is_damaged() => {
                 tracing::error!("{:#}", anyhow::Error::from(error));
-                // SQLite removes the files beside a journal by name when it closes the journal.
+                // Close the damaged journal before a new one gets its name: on closing, SQLite removes the files beside
+                // a journal by name.
                 drop(journal.take());
                 journal = replaced(&path, now, &marks.given.numbers.boards, progress);
                 replaced_now = true;
             }
-            // The journal still stores events, and stays as it is for the newer kiebitz that can read it.
+            // A journal of a newer kiebitz still stores events and stays unchanged for the version that can read it.
             Err(error @ JournalError::NewerEvent { .. }) => {
                 tracing::error!(
                     "{:#}; games in progress continue as new games",
@@ -137,25 +136,25 @@ pub(super) fn start(
                 break;
             }
             Err(error) => {
-                say_failing(error, "kiebitz continues without it", now, storage);
+                report_failing(error, "kiebitz continues without it", now, storage);
                 journal = None;
             }
         }
     }
     let given = match &numbers {
         Some(_) => marks.given.numbers.boards,
-        None => marks.given_once_only(),
+        None => marks.unreserved_seqs(),
     };
     Ok(Started {
         journal,
         numbers,
-        ..Started::anew(config, given, now)
+        ..Started::without_journal(config, given, now)
     })
 }
 
 impl Started {
     /// The state in which only the given seqs are known. Boards that are not among them count after the current time.
-    pub(super) fn anew(config: &Config, given: BTreeMap<String, u64>, now: Timestamp) -> Self {
+    pub(super) fn without_journal(config: &Config, given: BTreeMap<String, u64>, now: Timestamp) -> Self {
         let numbers = hall::LastSeqs {
             boards: given,
             others: number_of(now),
@@ -184,8 +183,8 @@ impl Started {
     }
 }
 
-/// The current time as a seq: higher than any seq that was given or reserved, as no board has an event every
-/// microsecond.
+/// The current time in microseconds as a seq. It is higher than any seq that was given or reserved, as no board has an
+/// event every microsecond.
 fn number_of(now: Timestamp) -> u64 {
     u64::try_from(now.as_micros()).unwrap_or_default()
 }
@@ -201,7 +200,7 @@ struct Marks {
 }
 
 impl Marks {
-    /// Reads the seqs from the disk, and from the spare file if the disk failed before.
+    /// Reads the seqs from the disk, and from the spare file if the disk failed earlier.
     fn read(config: &Config, numbers: Option<&SeqFile>, now: Timestamp) -> Self {
         let mut given = KnownSeqs::default();
         let mut incomplete = true;
@@ -217,7 +216,7 @@ impl Marks {
         ) {
             given.numbers.boards = lasts;
             // The file cannot be written. Without a spare file either, all boards must count after seqs that were never
-            // reserved, see [`given_once_only`](Self::given_once_only).
+            // reserved, see [`unreserved_seqs`](Self::unreserved_seqs).
             if config.spare_seqs_file().is_some() {
                 given.reserved.boards = reserved;
                 incomplete = false;
@@ -242,7 +241,7 @@ impl Marks {
 
     /// The numbers after which boards count if no file can record seqs: the current time, which exceeds all reserved
     /// seqs.
-    fn given_once_only(mut self) -> BTreeMap<String, u64> {
+    fn unreserved_seqs(mut self) -> BTreeMap<String, u64> {
         raise(&mut self.given.numbers.boards, self.given.reserved.boards);
         let boards = self.given.numbers.boards.into_iter();
         boards
@@ -250,9 +249,9 @@ impl Marks {
             .collect()
     }
 
-    /// Checks that the journal has the events that it once had. If it does not, or was `replaced`, journal and file of
-    /// seqs may be older copies, and all reserved seqs count as given.
-    fn look_at(&mut self, journal: &Journal, replaced: bool) {
+    /// Checks that the journal has the events that it once had. If events are missing or the journal was `replaced`,
+    /// journal and file of seqs may be older copies, so all reserved seqs count as given.
+    fn check_journal(&mut self, journal: &Journal, replaced: bool) {
         let boards: BTreeMap<String, u64> = journal
             .boards(LIVE_STREAM)
             .unwrap_or_default()
@@ -282,13 +281,12 @@ impl Marks {
     }
 }
 
-/// Whether a daemon has recorded anything on this computer before.
 fn has_recordings(config: &Config) -> bool {
     let files = std::fs::read_dir(config.recordings());
     files.is_ok_and(|mut files| files.next().is_some())
 }
 
-/// Adds the starts and commands of the second copy that the journal lacks. Returns the second copy.
+/// Adds to the journal the starts and commands that only the second copy has. Returns the second copy.
 fn restore_inputs(config: &Config, journal: &mut Journal, lost: bool) -> Vec<Input> {
     let path = config.inputs_file();
     let inputs = InputsFile::read(&path).unwrap_or_else(|error| {
@@ -308,7 +306,7 @@ fn restore_inputs(config: &Config, journal: &mut Journal, lost: bool) -> Vec<Inp
     inputs
 }
 
-/// Rewrites the second copy of starts and commands without those that the journal has forgotten.
+/// Rewrites the second copy of starts and commands without those that the journal has removed.
 fn rewrite_inputs(config: &Config, journal: &Journal, copied: &[Input]) {
     let path = config.inputs_file();
     let inputs = match journal.inputs(LIVE_STREAM, copied) {
@@ -320,7 +318,7 @@ fn rewrite_inputs(config: &Config, journal: &Journal, copied: &[Input]) {
     }
 }
 
-/// Raises the last seqs of boards to those in `others`.
+/// Raises the last seqs of boards to at least those in `others`.
 fn raise(lasts: &mut BTreeMap<String, u64>, others: impl IntoIterator<Item = (String, u64)>) {
     for (board, other) in others {
         let last = lasts.entry(board).or_default();
@@ -328,13 +326,13 @@ fn raise(lasts: &mut BTreeMap<String, u64>, others: impl IntoIterator<Item = (St
     }
 }
 
-fn say_failing(error: JournalError, consequence: &str, now: Timestamp, storage: &Storage) {
-    let words = format!("{:#}", anyhow::Error::from(error));
-    tracing::error!("{words}; {consequence}");
-    storage.journal_fails(now, &words);
+fn report_failing(error: JournalError, consequence: &str, now: Timestamp, storage: &Storage) {
+    let problem = format!("{:#}", anyhow::Error::from(error));
+    tracing::error!("{problem}; {consequence}");
+    storage.journal_fails(now, &problem);
 }
 
-/// Marks reserved seqs that may have been given as given, before boards continue after them.
+/// Records reserved seqs that may have been given as given, before boards continue after them.
 fn noted(config: &Config, numbers: Option<SeqFile>, given: &hall::LastSeqs) -> Option<SeqFile> {
     let mut numbers = numbers?;
     let lasts = &given.boards;
@@ -367,8 +365,7 @@ fn with_kept(mut numbers: SeqFile, journal: &Journal) -> Option<SeqFile> {
     noted.ok().map(|()| numbers)
 }
 
-/// A start with a readable journal.
-struct Beginner<'b> {
+struct Restoration<'b> {
     config: &'b Config,
     beginning: Beginning,
     now: Timestamp,
@@ -388,9 +385,9 @@ struct StartState {
     numbers: hall::LastSeqs,
 }
 
-impl Beginner<'_> {
+impl Restoration<'_> {
     /// Restores the state; `None` if nobody waits for it any more.
-    fn take_up(&self, journal: &mut Journal, given: &KnownSeqs) -> Result<Option<StartState>, JournalError> {
+    fn restore(&self, journal: &mut Journal, given: &KnownSeqs) -> Result<Option<StartState>, JournalError> {
         let Self {
             config,
             beginning,
@@ -403,12 +400,12 @@ impl Beginner<'_> {
             journal: &'s Journal,
             recordings: Option<&'s Path>,
             given: &'s KnownSeqs,
-            Beginner {
+            Restoration {
                 config,
                 zone,
                 progress,
                 ..
-            }: &'s Beginner<'s>,
+            }: &'s Restoration<'s>,
         ) -> Sources<'s> {
             Sources {
                 journal,
@@ -421,26 +418,26 @@ impl Beginner<'_> {
             }
         }
         let from = sources(journal, recordings.as_deref(), given, self);
-        let taken = match beginning {
-            Beginning::Program => restart::take_up(&from, now)?,
+        let state = match beginning {
+            Beginning::Program => restart::restore(&from, now)?,
             Beginning::NewDay => restart::begin_anew(&from)?,
         };
         if abandoned.load(Ordering::Relaxed) {
             return Ok(None);
         }
         if beginning == Beginning::Program {
-            log_alone(&taken.alone);
+            log_alone(&state.alone);
         }
-        let unkept = match journal.fill(&taken.events) {
+        let unkept = match journal.fill(&state.events) {
             Ok(_) => Vec::new(),
             Err(error) if error.is_damaged() => return Err(error),
             Err(error) => {
                 tracing::error!("{:#}", anyhow::Error::from(error));
-                taken.events.clone()
+                state.events.clone()
             }
         };
-        let (closed, until, numbers) = (taken.closed.clone(), taken.until, taken.numbers().clone());
-        let (hall, run) = taken.settle(&sources(journal, recordings.as_deref(), given, self), now)?;
+        let (closed, until, numbers) = (state.closed.clone(), state.until, state.numbers().clone());
+        let (hall, run) = state.settle(&sources(journal, recordings.as_deref(), given, self), now)?;
         let noted = match journal.begin_run(&run) {
             Err(error) if error.is_damaged() => return Err(error),
             noted => noted,
@@ -459,7 +456,6 @@ impl Beginner<'_> {
     }
 }
 
-/// Logs which boards continue from the journal alone.
 fn log_alone(alone: &BTreeMap<String, Alone>) {
     for (board, why) in alone {
         match why {
@@ -480,23 +476,22 @@ fn open_numbers(config: &Config) -> Option<SeqFile> {
     }
 }
 
-/// The facts that are known before the journal is opened.
-struct Looked<'l> {
+struct PriorFacts<'l> {
     lasts: &'l BTreeMap<String, u64>,
-    /// The daemon has had a journal here before.
-    was_here: bool,
+    /// A daemon has had a journal here before.
+    had_journal: bool,
     progress: &'l Progress,
 }
 
-/// Opens the journal; `None` if it is unavailable for now. A damaged one is replaced, which the flag reports.
+/// Opens the journal; `None` if it is unavailable for now. A damaged one is replaced; the flag is true in that case.
 fn open_journal(
     path: &Path,
     now: Timestamp,
-    Looked {
+    PriorFacts {
         lasts,
-        was_here,
+        had_journal,
         progress,
-    }: Looked<'_>,
+    }: PriorFacts<'_>,
     storage: &Storage,
 ) -> Result<(Option<Journal>, bool)> {
     let checked = Journal::open(path).and_then(|mut journal| {
@@ -511,14 +506,15 @@ fn open_journal(
             tracing::error!("{:#}", anyhow::Error::from(error));
             Ok((replaced(path, now, lasts, progress), true))
         }
-        // If kiebitz has been here before, the file is its journal, and damage makes it look foreign or newer.
-        Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) if was_here => {
+        // If kiebitz has been here before, this is its own journal, which only looks foreign or newer because of
+        // damage.
+        Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) if had_journal => {
             tracing::error!("{:#}", anyhow::Error::from(error));
             Ok((replaced(path, now, lasts, progress), true))
         }
         Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) => bail!(error),
         Err(error) => {
-            say_failing(error, "boards are watched without it", now, storage);
+            report_failing(error, "boards are watched without it", now, storage);
             Ok((None, false))
         }
     }
@@ -551,7 +547,8 @@ pub(super) fn replaced(
     }
 }
 
-/// Replaces a journal whose file is gone by a copy of the events that can still be read through the open file.
+/// Replaces a journal whose file was removed or renamed by a copy of the events that can still be read through the open
+/// file.
 pub(super) fn restored(
     gone: Journal,
     path: &Path,
@@ -560,8 +557,7 @@ pub(super) fn restored(
 ) -> Option<Journal> {
     let copy = path.with_extension("copy");
     let copied = copied(&gone, &copy);
-    // SQLite removes the files beside a journal by name when it closes the journal, so another journal must not have
-    // that name yet.
+    // When SQLite closes a journal, it removes the files beside it by name, so the copy must not have that name yet.
     drop(gone);
     let moved = copied.and_then(|()| {
         Journal::put_aside(path, now)?;

@@ -1,4 +1,4 @@
-//! The state of journal and recordings, for the log and for the daemon's state on MQTT.
+//! The state of journal and recordings, for the log and for the published state of the daemon.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(super) struct Storage {
 }
 
 impl Storage {
-    /// The current state. While the journal works, no events count as waiting.
+    /// The current state. No events count as waiting while the journal works.
     pub(super) fn state(&self) -> StorageState {
         let mut state = self.state.borrow().clone();
         if state.journal.ok {
@@ -28,7 +28,8 @@ impl Storage {
             .send_modify(|state| fail(&mut state.journal, now, problem));
     }
 
-    /// Records that the journal has reported neither success nor failure for too long, unless a failure is known.
+    /// Records that the journal has reported neither success nor failure for too long. An error that is already known
+    /// stays.
     pub(super) fn journal_is_silent(&self, now: Timestamp) {
         self.state.send_if_modified(|state| {
             let silent = state.journal.ok;
@@ -58,7 +59,6 @@ impl Storage {
             .send_modify(|state| fail(&mut state.recordings, now, problem));
     }
 
-    /// Records that the recorder has made no progress for too long.
     pub(super) fn recording_is_silent(&self, now: Timestamp) {
         self.recording_fails(now, &SILENT);
     }

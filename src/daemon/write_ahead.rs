@@ -1,5 +1,5 @@
-//! Holds queries to boards and events until the recorder has stored the input that led to them. A query takes a board's
-//! changes away, so they must be stored first.
+//! Holds queries to boards and events until the recorder has stored the input that led to them. A query makes a board
+//! discard the changes that it has reported, so its last answer must be stored first.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use crate::system_time::Moment;
 #[derive(Debug)]
 pub(super) struct WriteAhead<T> {
     waiting: VecDeque<Waiting<T>>,
-    /// Number of chunks up to which waiting for the recorder was given up; `None` once the recorder has reached it.
+    /// Number of chunks up to which the recorder is no longer waited for; `None` once it has written them.
     given_up_until: Option<u64>,
 }
 
@@ -21,7 +21,7 @@ struct Waiting<T> {
     item: T,
 }
 
-/// Time after which an item no longer waits for the disk.
+/// Time after which an item no longer waits for the recorder.
 const MAX_WAIT: Duration = Duration::from_millis(250);
 
 impl<T> Default for WriteAhead<T> {
@@ -43,7 +43,6 @@ impl<T> WriteAhead<T> {
         });
     }
 
-    /// Keeps only the items for which `holds` is true.
     pub(super) fn retain(&mut self, holds: impl Fn(&T) -> bool) {
         self.waiting.retain(|waiting| holds(&waiting.item));
     }

@@ -1,7 +1,7 @@
-//! Starts the tasks of the outputs and sends them events, pairings and statuses.
+//! Starts the tasks of the outputs and passes them events, pairings and statuses.
 //!
-//! This module knows no output except the broadcast, whose files several outputs use. An output depends only on events
-//! and pairings, so it shows the same whether they come from a daemon, a hub or a replay.
+//! This module does not depend on any output except the broadcast, whose files several outputs use. An output depends
+//! only on its input, so it shows the same in a daemon, a hub and a replay.
 
 use core::fmt::Debug;
 use core::time::Duration;
@@ -25,41 +25,41 @@ use crate::outputs::shared::to_hall::ToHall;
 use crate::outputs::shared::trial::Trial;
 use crate::tournament::Tournament;
 
-/// Input for the tasks of the outputs, sent together with its time.
+/// Input for the tasks of the outputs. It is sent together with its time.
 ///
-/// A daemon's start sends, in this order:
+/// When a daemon starts, it sends in this order:
 ///
 /// 1. `Restart(true)`, a `Past` for each board, and `Pairings` if the files can be read,
-/// 2. `Restart(false)` once the recordings are played back,
-/// 3. a `Past` for each board with the events that the playback has added, and empty `Pairings` if no files are
+/// 2. `Restart(false)` once the recordings have been replayed,
+/// 3. a `Past` for each board with the events that the replay has added, and empty `Pairings` if no files are
 ///    configured,
 /// 4. live input.
 ///
-/// There is no `Past` without a readable journal. A hub sends none either: its past comes as `Events`.
+/// Without a readable journal there is no `Past`. A hub sends earlier events as `Events`, too.
 #[derive(Debug)]
 pub(super) enum FeedInput {
     Events(Vec<Event>),
     Clock(String, ClockView),
-    /// A board's name and its serial number.
+    /// The name and the serial number of a board.
     Serial(String, String),
     Status(Box<BoardStatus>),
-    /// The journal's events of a board, from games of this tournament. They may begin and end anywhere in a game. The
-    /// second `Past` of a start continues the first one, or repeats all of it if events were restored in between:
-    /// outputs recognise by `seq` the events that they have already.
+    /// The journal's events of a board, from games of this tournament. They may begin and end in the middle of a game.
+    /// The second `Past` of a start continues the first one or, if events were restored in between, repeats all of it.
+    /// Outputs recognise by `seq` the events that they already have.
     Past(String, Vec<Event>),
-    /// `None` if the files cannot be read; the last pairings stay in force.
+    /// The new pairings. `None` if the files cannot be read: the previous pairings stay in force.
     Pairings(Option<Arc<Tournament>>),
-    /// The round whose pairings boards get.
+    /// The round whose pairings the boards get.
     Round(Option<u32>),
     Facts(EventFacts),
     SetForward(Duration),
-    /// `true` while the recordings are played back; `false` once boards are watched live.
+    /// `true` while the recordings are being replayed; `false` once boards are watched live.
     Restart(bool),
-    /// Whether the journal has all events sent so far, and those that follow.
+    /// Whether the journal has stored all events so far, and stores those that follow.
     Kept(bool),
     /// Whether the journals of all daemons known to a hub store events.
     Journals(bool),
-    /// Only the time has advanced.
+    /// Only time has passed.
     Tick,
 }
 
@@ -67,13 +67,13 @@ pub(super) enum FeedInput {
 #[derive(Debug)]
 pub(crate) struct Feeds {
     outlet: Outlet,
-    /// Input that has not left yet; `None` if input leaves at once.
+    /// Input that waits for the gate; `None` if input is sent at once.
     held: Option<Vec<HeldInput>>,
     reports: Reports,
     /// The last clock reading sent, by board.
     clocks: BTreeMap<String, ClockView>,
     round: Option<u32>,
-    /// The last value sent with [`FeedInput::Journals`].
+    /// The last value of [`FeedInput::Journals`].
     kept: bool,
     /// The last status sent, by board; `None` if no output uses statuses.
     statuses: Option<BTreeMap<String, BoardStatus>>,
@@ -82,11 +82,10 @@ pub(crate) struct Feeds {
 #[derive(Debug, Clone)]
 pub(crate) struct Outlet(Vec<mpsc::UnboundedSender<(Timestamp, Arc<FeedInput>)>>);
 
-/// Input that has not been sent to the tasks yet.
 #[derive(Debug)]
 pub(crate) struct HeldInput(Timestamp, FeedInput);
 
-/// The tasks to wait for at shutdown.
+/// The tasks that shutdown waits for.
 #[derive(Debug)]
 pub(crate) struct FeedTasks {
     tasks: Vec<JoinHandle<()>>,
@@ -107,7 +106,6 @@ pub(crate) trait Output: Debug + Send + Sync {
     }
 }
 
-/// The outputs to start, and the settings that all of them share.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FeedSettings {
     pub(crate) outputs: Vec<Arc<dyn Output>>,
@@ -116,14 +114,14 @@ pub(crate) struct FeedSettings {
     pub(crate) language: Language,
     /// The delay of outputs without a delay of their own.
     pub(crate) delay: Duration,
-    /// The folder for notes about the progress of each recipient.
+    /// The folder with notes about the progress of each recipient.
     pub(crate) notes: PathBuf,
 }
 
 #[derive(Debug)]
 pub(crate) struct Starting {
     pub(super) facts: EventFacts,
-    /// Takes commands and questions from clients.
+    /// Where commands and questions of clients go.
     pub(super) hall: ToHall,
     pub(super) reports: Reports,
     /// The checks of all outputs, and of the broker.
@@ -165,9 +163,9 @@ impl Starting {
         inputs
     }
 
-    /// The files of the broadcast with the output's own delay, or with the usual one.
+    /// The files of the broadcast with the output's own delay, or else the common one.
     pub(super) fn files(&mut self, own_delay: Option<Duration>) -> Snapshot {
-        self.follower.show(own_delay.unwrap_or(self.delay))
+        self.follower.subscribe(own_delay.unwrap_or(self.delay))
     }
 
     /// Adds the web page to the files with this delay.
@@ -175,7 +173,7 @@ impl Starting {
         self.follower.bring_page(own_delay.unwrap_or(self.delay));
     }
 
-    /// The output's own delay, or the usual one.
+    /// The output's own delay, or else the common one.
     pub(super) fn delay(&self, own: Option<Duration>) -> Duration {
         own.unwrap_or(self.delay)
     }
@@ -185,7 +183,7 @@ impl Starting {
         self.tasks.push(tokio::spawn(task));
     }
 
-    /// Requests the status of boards as input.
+    /// Also sends the statuses of boards to the tasks.
     pub(super) const fn want_statuses(&mut self) {
         self.wants_statuses = true;
     }
@@ -194,7 +192,7 @@ impl Starting {
 impl Feeds {
     /// Starts the tasks. Commands and questions of clients go to `hall`. Must be called within a runtime.
     pub(crate) fn start(settings: FeedSettings, facts: &EventFacts, hall: ToHall) -> (Self, FeedTasks) {
-        // rustls needs a default provider if several are compiled in. An error means that one was installed before.
+        // rustls needs a default provider if several are compiled in. An error means that one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         settings.warn_of_open_secrets();
         let of_broker = settings.broker.as_ref().map(MqttConfig::trial);
@@ -231,12 +229,12 @@ impl Feeds {
         (feeds, FeedTasks { tasks })
     }
 
-    /// A copy whose input waits to be [taken](Self::take_held) and sent through the [outlet](Self::outlet).
+    /// A handle whose input must be [taken](Self::take_held) and sent through the [outlet](Self::outlet).
     pub(crate) fn behind_gate(&self) -> Self {
         self.with(Some(Vec::new()))
     }
 
-    /// A copy for events that the journal has already: its input leaves at once.
+    /// A handle for events that the journal already has: input is sent at once.
     pub(crate) fn of_stored(&self) -> Self {
         self.with(None)
     }
@@ -253,7 +251,7 @@ impl Feeds {
         }
     }
 
-    /// Takes the input held since the last call, in order.
+    /// Takes the input that has accumulated since the last call, in order.
     pub(crate) fn take_held(&mut self) -> Vec<HeldInput> {
         self.held.as_mut().map(core::mem::take).unwrap_or_default()
     }
@@ -266,14 +264,13 @@ impl Feeds {
         &self.reports
     }
 
-    /// Sends events that were published by `now`.
     pub(crate) fn take(&mut self, now: Timestamp, events: &[Event]) {
         if !events.is_empty() {
             self.send(now, FeedInput::Events(events.to_vec()));
         }
     }
 
-    /// Sends the clock of a board at `now` if it differs from the last one sent.
+    /// Sends the clock of a board at `now` if it differs from the one sent last.
     pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: ClockView) {
         let known = self.clocks.get(board);
         if known.is_none_or(|known| known.differs(&clock)) {
@@ -289,12 +286,11 @@ impl Feeds {
         }
     }
 
-    /// Whether any output uses the status of boards.
     pub(crate) const fn wants_statuses(&self) -> bool {
         self.statuses.is_some()
     }
 
-    /// Sends the status of a board at `now` if it differs from the last one sent.
+    /// Sends the status of a board at `now` if it differs from the one sent last.
     pub(crate) fn see(&mut self, now: Timestamp, status: BoardStatus) {
         let Some(statuses) = &mut self.statuses else {
             return;
@@ -311,22 +307,22 @@ impl Feeds {
         self.send(now, FeedInput::Past(board, events));
     }
 
-    /// Reports that the recordings are played back from `now` on, or, if not `restarts`, that boards are watched live.
+    /// Reports at `now` that a replay of the recordings begins or, if `restarts` is false, that boards are watched
+    /// live.
     pub(crate) fn restart(&mut self, now: Timestamp, restarts: bool) {
         self.send(now, FeedInput::Restart(restarts));
     }
 
-    /// Sets the pairings.
     pub(crate) fn pair(&mut self, now: Timestamp, tournament: Arc<Tournament>) {
         self.send(now, FeedInput::Pairings(Some(tournament)));
     }
 
-    /// Sets the pairings; with `None`, if the files cannot be read, the last ones stay in force.
+    /// Sends pairings. `None` if the files cannot be read: the previous pairings stay in force.
     pub(crate) fn pair_if(&mut self, now: Timestamp, tournament: Option<Arc<Tournament>>) {
         self.send(now, FeedInput::Pairings(tournament));
     }
 
-    /// Sets the round whose pairings boards get.
+    /// Sends the round whose pairings the boards get, if it has changed.
     pub(crate) fn set_round(&mut self, now: Timestamp, round: Option<u32>) {
         if self.round != round {
             self.round = round;
@@ -342,7 +338,7 @@ impl Feeds {
         }
     }
 
-    /// Changes the facts of the event.
+    /// Replaces the facts of the event.
     pub(crate) fn rename(&mut self, now: Timestamp, facts: EventFacts) {
         self.send(now, FeedInput::Facts(facts));
     }
@@ -360,7 +356,7 @@ impl Feeds {
         let input = HeldInput(now, input);
         match &mut self.held {
             Some(held) => held.push(input),
-            None => self.outlet.tell(input),
+            None => self.outlet.send(input),
         }
     }
 }
@@ -377,7 +373,7 @@ impl HeldInput {
 }
 
 impl Outlet {
-    pub(crate) fn tell(&self, HeldInput(now, input): HeldInput) {
+    pub(crate) fn send(&self, HeldInput(now, input): HeldInput) {
         let input = Arc::new(input);
         for task in &self.0 {
             // Sending fails only if the task has ended.
@@ -385,35 +381,35 @@ impl Outlet {
         }
     }
 
-    /// Reports whether the journal has all events sent so far, and those that follow.
-    pub(crate) fn say_kept(&self, now: Timestamp, kept: bool) {
-        self.tell(HeldInput(now, FeedInput::Kept(kept)));
+    /// Reports whether the journal has stored all events so far, and stores those that follow.
+    pub(crate) fn send_kept(&self, now: Timestamp, kept: bool) {
+        self.send(HeldInput(now, FeedInput::Kept(kept)));
     }
 
-    /// An outlet that collects events, changes of `kept` and ticks for a test.
+    /// An outlet for tests, with a function that returns the events, changes of `kept` and ticks since its last call.
     #[cfg(test)]
-    pub(crate) fn heard() -> (Self, impl FnMut() -> Vec<String>) {
+    pub(crate) fn for_test() -> (Self, impl FnMut() -> Vec<String>) {
         let (sender, mut inputs) = mpsc::unbounded_channel::<(Timestamp, Arc<FeedInput>)>();
-        let hear = move || {
-            let mut heard = Vec::new();
+        let drain = move || {
+            let mut collected = Vec::new();
             while let Ok((_, input)) = inputs.try_recv() {
                 match &*input {
                     FeedInput::Events(events) => {
-                        heard.extend(events.iter().map(|event| event.seq.to_string()))
+                        collected.extend(events.iter().map(|event| event.seq.to_string()))
                     }
-                    FeedInput::Kept(kept) => heard.push(format!("kept {kept}")),
-                    FeedInput::Tick => heard.push("tick".to_owned()),
+                    FeedInput::Kept(kept) => collected.push(format!("kept {kept}")),
+                    FeedInput::Tick => collected.push("tick".to_owned()),
                     _ => {}
                 }
             }
-            heard
+            collected
         };
-        (Self(vec![sender]), hear)
+        (Self(vec![sender]), drain)
     }
 }
 
 impl FeedTasks {
-    /// Waits up to 5 s for the outputs to deliver everything. Drop all [`Feeds`] first.
+    /// Waits at most [`MAX_FINISH`] until the outputs have delivered everything. Drop all [`Feeds`] first.
     pub(crate) async fn finish(self) {
         let all = async {
             for task in self.tasks {

@@ -1,9 +1,9 @@
 //! Turns events into topics, files, pages and text. Each output has its own folder.
 //!
-//! Parts of an output: `settings` is its configuration table; `projection` computes the contents from the events,
-//! without I/O, so that it can be rebuilt at any time; `task` delivers the contents; the rest are its page or topics,
-//! and its tests. [`shared`] has the parts that several outputs use. `feeds` starts the tasks and passes them events
-//! and other input.
+//! An output has these parts: `settings` is its configuration table; `projection` computes the contents from the
+//! events, without I/O, so that they can be computed again at any time; `task` delivers the contents; the remaining
+//! files are its page or topics, and its tests. [`shared`] has the parts that several outputs use. `feeds` starts the
+//! tasks and passes them events and other input.
 
 pub(crate) mod alarm;
 pub(crate) mod broadcast;

@@ -19,14 +19,12 @@ mod lost;
 /// A month after the games of the capture.
 const NOW: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
 const BOARDS: [&str; 2] = ["a", "b"];
-/// Number of damaged journals.
 const TIMES: usize = 200;
 
 /// The state directory of a daemon that was killed or stopped.
 struct Place {
     directory: TempDir,
     config: Config,
-    /// Last seq of each board.
     lasts: BTreeMap<String, u64>,
 }
 
@@ -51,19 +49,18 @@ impl Place {
                 .expect("room");
         }
         if !stopped {
-            // The files as SIGKILL leaves them: closing the journal would empty its log.
+            // Copy the files as SIGKILL leaves them, since closing the journal would empty its log.
             let log = Journal::log_of(&place.config.journal_file());
             let files = [place.config.journal_file(), log];
-            let left = files.map(|file| (fs::read(&file).expect("a file"), file));
+            let files_at_kill = files.map(|file| (fs::read(&file).expect("a file"), file));
             drop(journal);
-            for (bytes, file) in left {
+            for (bytes, file) in files_at_kill {
                 fs::write(file, bytes).expect("room");
             }
         }
         place
     }
 
-    /// A copy that can be damaged.
     fn copied(&self) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         for file in fs::read_dir(self.directory.path()).expect("a directory") {
@@ -77,14 +74,14 @@ impl Place {
         }
     }
 
-    /// Flips bits in the journal or its log, cuts it off or overwrites a part. Returns a description.
+    /// Flips bits in the journal or its log, truncates it or overwrites a part. Returns a description of the damage.
     fn damage(&self, chance: &mut Chance) -> String {
         let journal = self.config.journal_file();
         let log = Journal::log_of(&journal);
         let files: Vec<PathBuf> = [journal, log].into_iter().filter(|file| file.exists()).collect();
         let file = &files[chance.below(files.len())];
         let mut bytes = fs::read(file).expect("a file");
-        let words = match chance.below(10) {
+        let case = match chance.below(10) {
             0 | 1 => {
                 bytes.truncate(chance.below(bytes.len()));
                 format!("{} cut to {}", file.display(), bytes.len())
@@ -110,21 +107,21 @@ impl Place {
             }
         };
         fs::write(file, bytes).expect("room");
-        words
+        case
     }
 
-    /// Starts like the daemon, lets boards come and report events, and stores these.
-    fn begin(&mut self, words: &str) {
-        let started = begun(&self.config);
+    /// Starts like the daemon, connects boards that report events, and stores these events.
+    fn begin(&mut self, case: &str) {
+        let started = start_daemon(&self.config);
         let Started {
             journal,
             numbers,
             mut hall,
             unkept,
             ..
-        } = started.unwrap_or_else(|error| panic!("{words} keeps it from starting: {error:#}"));
-        let mut journal = journal.unwrap_or_else(|| panic!("{words} leaves no journal"));
-        assert_eq!(unkept, [], "{words}");
+        } = started.unwrap_or_else(|error| panic!("{case} keeps it from starting: {error:#}"));
+        let mut journal = journal.unwrap_or_else(|| panic!("{case} leaves no journal"));
+        assert_eq!(unkept, [], "{case}");
         let events = boards_come(&mut hall);
         for board in BOARDS {
             let last = self.lasts[board];
@@ -134,18 +131,18 @@ impl Place {
                 .map(|event| event.seq);
             let first = seqs
                 .next()
-                .unwrap_or_else(|| panic!("{words}: nobody hears {board}"));
-            assert!(first > last, "{words}: {board} goes on with {first} after {last}");
+                .unwrap_or_else(|| panic!("{case}: nobody hears {board}"));
+            assert!(first > last, "{case}: {board} goes on with {first} after {last}");
         }
         journal
             .append(&events)
-            .unwrap_or_else(|error| panic!("{words}: {error}"));
+            .unwrap_or_else(|error| panic!("{case}: {error}"));
         journal
             .check(true)
-            .unwrap_or_else(|error| panic!("{words}: {error}"));
+            .unwrap_or_else(|error| panic!("{case}: {error}"));
         let lasts = events.iter().map(|event| (event.board.clone(), event.seq));
         self.lasts.extend(lasts);
-        let mut numbers = numbers.unwrap_or_else(|| panic!("{words} leaves no numbers"));
+        let mut numbers = numbers.unwrap_or_else(|| panic!("{case} leaves no numbers"));
         let noted = numbers.note(self.lasts.iter().map(|(board, last)| (&**board, *last)));
         noted.expect("room");
     }
@@ -160,7 +157,7 @@ fn config(directory: &TempDir) -> Config {
     Config::parse("kiebitz.toml".as_ref(), &text).expect("a configuration")
 }
 
-fn begun(config: &Config) -> Result<Started> {
+fn start_daemon(config: &Config) -> Result<Started> {
     let context = StartContext {
         zone: &TimeZone::UTC,
         storage: &Storage::default(),
@@ -170,7 +167,7 @@ fn begun(config: &Config) -> Result<Started> {
     start(config, Beginning::Program, NOW, &context, &mut |_| {})
 }
 
-/// A game on both boards, three times.
+/// Three rounds in which both boards play the game of the capture.
 fn events() -> Vec<Event> {
     let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/clean-game.pcapng");
     let mut replay = Replay::open(&capture, LIVE_STREAM).expect("the capture");
@@ -198,7 +195,7 @@ fn events() -> Vec<Event> {
     events
 }
 
-/// The events of two boards that are connected.
+/// Connects two boards, and returns their events.
 fn boards_come(hall: &mut Hall) -> Vec<Event> {
     let mut now = NOW + Duration::from_secs(1);
     let mut lines: Vec<_> = ["00042", "00043"]
@@ -237,7 +234,7 @@ fn boards_come(hall: &mut Hall) -> Vec<Event> {
         .collect()
 }
 
-/// Each of 200 damages is followed by two successful starts.
+/// Damages a journal 200 times, and then starts twice.
 #[test]
 fn no_damage_prevents_a_start_or_repeats_a_seq() {
     let places = [Place::new(false), Place::new(true)];
@@ -246,9 +243,9 @@ fn no_damage_prevents_a_start_or_repeats_a_seq() {
     let mut replaced = 0;
     for nth in 0..TIMES {
         let mut place = places[nth % 2].copied();
-        let words = format!("number {nth}: {}", place.damage(&mut chance));
-        place.begin(&words);
-        place.begin(&format!("{words}, once more"));
+        let case = format!("number {nth}: {}", place.damage(&mut chance));
+        place.begin(&case);
+        place.begin(&format!("{case}, once more"));
         let files = fs::read_dir(place.directory.path()).expect("a directory");
         let is_aside = |name: &str| name.contains(".damaged-");
         replaced += usize::from(
@@ -272,7 +269,7 @@ fn a_foreign_file_in_a_new_state_directory_is_left_alone() {
         .execute_batch("DROP TABLE event; DROP TABLE output; DROP TABLE delivered; PRAGMA application_id = 7")
         .expect("room");
     drop(other);
-    let started = begun(&place.config);
+    let started = start_daemon(&place.config);
     let refused = started.expect_err("it is somebody's").to_string();
     assert!(refused.contains("not a journal of kiebitz"), "{refused}");
 }

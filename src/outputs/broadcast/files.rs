@@ -1,16 +1,16 @@
-//! The files of a broadcast, their media types and their caching.
+//! The files of a broadcast, with their media types and caching rules.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The Cache-Control header of every file.
 ///
-/// Every path may change its content: a result may be corrected days after its round, and the page changes with the
+/// The content of every path may change: a result may be corrected days after its round, and the page changes with the
 /// program. So browsers revalidate each time. Shared caches revalidate after three seconds, which spares the server
 /// most requests of viewers that poll every second or two.
 pub(crate) const CACHE_CONTROL: &str = "public, max-age=0, must-revalidate, s-maxage=3";
 
-/// All files by path, as in "round-1/games.pgn".
+/// All files by path, such as "round-1/games.pgn".
 pub(crate) type Files = BTreeMap<Arc<str>, PublishedFile>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,6 @@ impl PublishedFile {
         }
     }
 
-    /// The media type of the file at `path`.
     pub(crate) fn media_type(path: &str) -> &'static str {
         match path.rsplit_once('.') {
             Some((_, "json")) => "application/json",

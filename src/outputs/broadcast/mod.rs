@@ -1,9 +1,9 @@
 //! The broadcast: all rounds as [files](projection) for people outside the hall, with a [web page](page) for viewing
 //! them.
 //!
-//! A [task](task) takes in events and makes the files. The recipients are the folders, buckets and servers of
-//! `[publish]` here, and Lichess and webhooks in their own modules. Each recipient finds the changes itself: one that
-//! was unreachable gets the current files later and delays nobody else.
+//! A [task](task) makes the files from events. It delivers them to the folders, buckets and servers of `[publish]`;
+//! Lichess and webhooks have modules of their own. Each recipient finds the changes itself, so one that was unreachable
+//! gets the current files later and delays nobody else.
 
 mod files;
 pub(crate) mod page;

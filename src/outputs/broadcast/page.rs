@@ -1,4 +1,4 @@
-//! The web page of the broadcast: static files, the same on every target.
+//! The web page of the broadcast: static files, the same for every target.
 //!
 //! The files are written by hand and served unchanged. The board is an unmodified copy of chessground.
 
@@ -8,13 +8,13 @@ use kiebitz_game::laws::{END_REASON_SHORT, Language, words_of};
 
 use super::files::{Files, PublishedFile};
 
-/// The page's Content-Security-Policy: it may load files from its own origin only, and any site may embed it.
+/// The page's Content-Security-Policy: the page may load files from its own origin only, and any site may embed it.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
 
 pub(crate) const INDEX: &str = "index.html";
 
-/// The listed files of the folder `page` beside the calling module, with paths below `$below`, and the index.
+/// Lists the named files of the folder `page` beside the calling module, with paths below `$below`, and the index.
 macro_rules! assets {
     ($below:literal: $($name:literal),* $(,)?) => {
         &[
@@ -25,7 +25,7 @@ macro_rules! assets {
 }
 pub(crate) use assets;
 
-/// All files of the page except the [reasons](REASONS), by path.
+/// All files of the page by path, except the [reasons](REASONS).
 const ASSETS: Assets = assets![
     "page/":
     "card.js",
@@ -55,7 +55,7 @@ pub(crate) fn files() -> Files {
     files
 }
 
-/// File with the reasons of results, made from the catalogues of the Laws so that no text is duplicated.
+/// File with the reasons of results. It is made from the catalogues of the Laws, so that no text is duplicated.
 const REASONS: &str = "page/reasons.js";
 
 /// A JSON object with the texts in each language, by language code.
@@ -69,7 +69,7 @@ pub(crate) fn in_all_languages(
     serde_json::json!(all)
 }
 
-/// The files of any page. They do not change while the program runs.
+/// The files of a page in the form in which they are published.
 pub(crate) fn files_of(assets: Assets) -> Files {
     let all = assets.iter();
     all.map(|(path, content)| ((*path).into(), PublishedFile::new(*content)))

@@ -1,4 +1,4 @@
-//! Recipients that get each round as a whole: after every change, and again after a failure.
+//! Recipients that get each round as a whole after every change, and again after a failure.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -6,17 +6,16 @@ use std::sync::Arc;
 use super::files::Files;
 use super::task::Snapshot;
 
-/// Pause between two deliveries, so that moves within a second are sent together.
+/// Pause between two deliveries. Moves within it are sent together.
 pub(in crate::outputs) const PAUSE: Duration = Duration::from_secs(1);
 
-/// A recipient of rounds.
 pub(in crate::outputs) trait Recipient {
-    /// Sends the rounds that have changed. Returns the pause before the next attempt; `None` if everything was
+    /// Sends the rounds that have changed. Returns the pause before the next attempt, or `None` if everything was
     /// delivered.
     fn deliver(&mut self, files: &Files) -> impl Future<Output = Option<Duration>> + Send;
 }
 
-/// Delivers the files whenever they change, until no more changes can come.
+/// Delivers the files after every change, until no more changes can come.
 pub(in crate::outputs) async fn follow(mut files: Snapshot, mut to: impl Recipient) {
     loop {
         let now = Arc::clone(&files.borrow_and_update());
@@ -41,7 +40,7 @@ pub(in crate::outputs) async fn follow(mut files: Snapshot, mut to: impl Recipie
     }
 }
 
-/// Waits until no more changes can come. Changes until then are not delivered; the caller reads the latest files
+/// Waits until no more changes can come. Changes in the meantime are not delivered; the caller reads the latest files
 /// afterwards.
 pub(super) async fn closed(files: &mut Snapshot) {
     while files.changed().await.is_ok() {}

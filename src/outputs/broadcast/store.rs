@@ -25,26 +25,26 @@ use super::task::Snapshot;
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
-/// A target and the files on it.
+/// A target, and the state of the files on it.
 #[derive(Debug)]
 pub(in crate::outputs) struct TargetFiles {
     target: Target,
     settings: Publish,
-    /// The files on the target, as far as this run has written them.
+    /// The files that this run has written to the target.
     put: BTreeMap<Arc<str>, PublishedFile>,
 }
 
-/// Pauses after a failure, doubled each time.
+/// Pauses after failures. The first is doubled each time up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Maximum time to write or delete a file.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Maximum number of concurrent writes to a bucket: each answer takes a while, and a hundred games have two hundred
+/// Maximum number of concurrent writes to a bucket, because each takes a while and a hundred games have two hundred
 /// files.
-const TO_A_BUCKET: usize = 16;
+const MAX_BUCKET_WRITES: usize = 16;
 /// The file written by [`try_out`]. Its content is its name.
 const TRIAL: &str = "kiebitz-test.txt";
-/// Pause between two updates of a server, which may charge for each file.
+/// Pause between two updates of a bucket or server, which may charge for each file.
 const SERVER_PAUSE: Duration = Duration::from_secs(1);
 
 impl TargetFiles {
@@ -56,7 +56,7 @@ impl TargetFiles {
         }
     }
 
-    /// Writes all changes to the target, until no more can come.
+    /// Writes every change to the target, until no more changes can come.
     pub(in crate::outputs) async fn follow(mut self, mut files: Snapshot, reports: Reports) {
         let name = self.target.to_string();
         reports.expect(&name);
@@ -79,7 +79,7 @@ impl TargetFiles {
                     store = None;
                     tokio::select! {
                         () = tokio::time::sleep(pause) => {}
-                        // At shutdown this ends without another attempt.
+                        // At shutdown, give up without another attempt.
                         Err(_) = files.changed() => return,
                     }
                     pause = (pause * 2).min(LONGEST_PAUSE);
@@ -95,7 +95,7 @@ impl TargetFiles {
         }
     }
 
-    /// Writes the files that have changed and deletes those that no longer exist. Returns the number of both.
+    /// Writes changed files and deletes files that no longer exist. Returns the number of both together.
     async fn sync(&mut self, store: &mut Option<Arc<dyn ObjectStore>>, files: &Files) -> Result<usize> {
         let store = match store {
             Some(store) => store,
@@ -105,7 +105,7 @@ impl TargetFiles {
             .iter()
             .filter(|(path, file)| self.put.get(*path) != Some(file))
             .map(|(path, file)| (Arc::clone(path), file.clone()));
-        // A round's list names its games, which must exist first.
+        // The list of a round refers to its games, so the games are written first.
         let (lists, games): (Vec<_>, Vec<_>) = due.partition(|(path, _)| is_list(path));
         let mut count = self.put_all(store, games).await?;
         count += self.put_all(store, lists).await?;
@@ -136,7 +136,7 @@ impl TargetFiles {
         due: Vec<(Arc<str>, PublishedFile)>,
     ) -> Result<usize> {
         let at_once = match self.target {
-            Target::Bucket { .. } => TO_A_BUCKET,
+            Target::Bucket { .. } => MAX_BUCKET_WRITES,
             Target::Folder(_) | Target::WebDav(_) => 1,
         };
         let (mut count, mut due, mut failed) = (0, due.into_iter(), None);
@@ -155,7 +155,7 @@ impl TargetFiles {
                     self.put.insert(path, file);
                     count += 1;
                 }
-                // Writes under way may still succeed, and are recorded.
+                // Other writes in progress may still succeed, and must be recorded.
                 Some(Ok(Err(error))) => failed = failed.or(Some(error)),
                 Some(Err(error)) => failed = failed.or(Some(error.into())),
             }
@@ -163,7 +163,7 @@ impl TargetFiles {
         failed.map_or(Ok(count), Err)
     }
 
-    /// The headers that a bucket sends with a file.
+    /// The headers that a bucket returns with the file at `path`.
     fn options(&self, path: &str) -> PutOptions {
         let mut attributes = Attributes::new();
         if matches!(self.target, Target::Bucket { .. }) {
@@ -227,7 +227,7 @@ impl TargetFiles {
 ///
 /// # Errors
 ///
-/// Fails with the first step that does not work.
+/// Fails at the first step that does not work.
 pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Result<()> {
     let target_files = TargetFiles::new(target, settings);
     let opened = tokio::task::spawn_blocking(move || target_files.open());
@@ -267,14 +267,14 @@ async fn put(
     Ok((path, file))
 }
 
-/// Whether a file lists other files, which must be written before it.
+/// Whether a file refers to other files, which must be written first.
 fn is_list(path: &str) -> bool {
     ["index.json", "tournament.json", "wall.json"]
         .iter()
         .any(|list| path.ends_with(list))
 }
 
-/// Reads a user and a secret, each in a line.
+/// Reads a user and a secret from the first two lines of a file.
 fn two_lines(file: &FilePath) -> Result<(String, String)> {
     let text = crate::text_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut lines = text.lines().map(str::trim);

@@ -1,7 +1,7 @@
-//! Sends changes to web pages as server-sent events. Each message is composed once for all viewers.
+//! Streams changes to web pages as server-sent events. Each message is composed once for all viewers.
 //!
-//! A browser that reconnects sends the id of its last message and gets the following ones. If these are no longer kept,
-//! or are of another run of the program, the page is told to read the files again.
+//! A browser that reconnects sends the id of its last message and gets the messages after it. If these are no longer
+//! kept, or belong to another run of the program, the page must read the files again.
 
 use core::convert::Infallible;
 use core::fmt::Write;
@@ -24,34 +24,34 @@ use super::files::Files;
 use super::task::Snapshot;
 use crate::outputs::shared::http::WebConnection;
 
-/// The header with the address of the stream, relative to the page. Sent with the list of rounds.
+/// The header with the URL of the stream, relative to the page. It is sent with the list of rounds.
 pub(super) const HEADER: HeaderName = HeaderName::from_static("kiebitz-stream");
-/// The list of rounds.
+/// Path of the list of rounds.
 pub(super) const LIST: &str = "wall.json";
 
-/// Maximum number of viewers with a stream; others have to poll. Together with other connections this stays below 1,024
-/// open files, the limit of most systems for a program.
+/// Maximum number of viewers with a stream; further viewers have to poll. Together with all other connections, this
+/// stays below 1,024 open files, the usual limit of a process.
 const MAX_VIEWERS: usize = 600;
-/// Interval of messages to an idle viewer. Without them, a page cannot notice that its connection is dead.
+/// Interval between keep-alive messages to an idle viewer. Without them, a page cannot notice that its connection is
+/// dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Minimum interval between messages. Changes within it are sent together: with a hundred boards there is hardly a
-/// quiet moment, and every message is work for every page.
-const GATHERED: Duration = Duration::from_millis(500);
+/// Minimum interval between messages. Changes within it are sent together: with a hundred boards something changes all
+/// the time, and every page has to process every message.
+const BATCH_INTERVAL: Duration = Duration::from_millis(500);
 /// Maximum size of the messages kept, in bytes: some minutes of 100 boards at blitz pace.
 const MAX_KEPT: usize = 1 << 20;
 
-/// The recent messages, and permits for viewers.
+/// The recent messages, and the permits that limit the number of viewers.
 #[derive(Debug, Clone)]
 pub(super) struct Live {
     recent: watch::Receiver<RecentMessages>,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 #[derive(Debug)]
 struct RecentMessages {
-    /// Random number of this run of the program.
+    /// Random id of this run of the program.
     run: u64,
-    /// Number of the next message.
     next: u64,
     kept: VecDeque<Bytes>,
     /// Size of the messages kept, in bytes.
@@ -66,7 +66,6 @@ struct StreamViewer {
     _place: OwnedSemaphorePermit,
 }
 
-/// The file of a round.
 #[derive(Deserialize)]
 struct StreamedRound<'r> {
     #[serde(borrow)]
@@ -75,7 +74,6 @@ struct StreamedRound<'r> {
     games: Vec<&'r RawValue>,
 }
 
-/// The fields of a game by name.
 type Fields<'f> = BTreeMap<&'f str, &'f RawValue>;
 
 #[derive(Serialize)]
@@ -84,13 +82,13 @@ struct RoundUpdate<'n> {
     /// The head, if it has changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     head: Option<&'n RawValue>,
-    /// The changed fields of games, by game number from 1.
+    /// The changed fields of games, with the game numbers from 1.
     games: Vec<(usize, Fields<'n>)>,
-    /// Whether the number of games has changed, so that the page must read the file again.
+    /// Whether the number of games has changed. The page then has to read the file again.
     anew: bool,
 }
 
-/// Follows the files until no more changes can come.
+/// Collects messages about changes of the files, in a task that ends when no more changes can come.
 pub(super) fn follow(mut files: Snapshot) -> Live {
     let run = std::hash::RandomState::new().build_hasher().finish();
     let (sender, recent) = watch::channel(RecentMessages {
@@ -108,12 +106,12 @@ pub(super) fn follow(mut files: Snapshot) -> Live {
                 sender.send_modify(|recent| messages.into_iter().for_each(|message| recent.add(&message)));
             }
             before = now;
-            tokio::time::sleep(GATHERED).await;
+            tokio::time::sleep(BATCH_INTERVAL).await;
         }
     });
     Live {
         recent,
-        places: Arc::new(Semaphore::new(MAX_VIEWERS)),
+        permits: Arc::new(Semaphore::new(MAX_VIEWERS)),
     }
 }
 
@@ -123,7 +121,7 @@ pub(super) async fn open(
     headers: HeaderMap,
 ) -> Response {
     let no_store = (header::CACHE_CONTROL, "no-store");
-    let Ok(place) = Arc::clone(&live.places).try_acquire_owned() else {
+    let Ok(place) = Arc::clone(&live.permits).try_acquire_owned() else {
         let later = [(header::RETRY_AFTER, "60"), no_store];
         return (
             StatusCode::SERVICE_UNAVAILABLE,
@@ -147,7 +145,7 @@ pub(super) async fn open(
         no_store,
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // nginx would buffer messages otherwise.
+        // Otherwise nginx would buffer the messages.
         (HeaderName::from_static("x-accel-buffering"), "no"),
     ];
     (
@@ -196,7 +194,8 @@ impl RecentMessages {
         self.next - self.kept.len() as u64
     }
 
-    /// Number of the message after the one with this id, if that message is kept or will be the next one.
+    /// Number of the message after the one with this id; `None` if that message is no longer kept or the id is of
+    /// another run.
     fn after(&self, id: &str) -> Option<u64> {
         let (run, number) = id.split_once('-')?;
         let number: u64 = number.parse().ok()?;
@@ -219,7 +218,6 @@ impl RecentMessages {
     }
 }
 
-/// The messages about the differences between two versions of the files.
 fn messages(before: &Files, now: &Files) -> Vec<String> {
     let mut messages = Vec::new();
     for (path, file) in now {
@@ -274,7 +272,7 @@ fn update(round: u32, before: Option<&[u8]>, now: &[u8]) -> Option<String> {
     serde_json::to_string(&update).ok()
 }
 
-/// The fields of a game that have changed. The players are most of a game and rarely change.
+/// The changed fields of a game. Most of a game is about the players, who rarely change.
 fn changed<'n>(before: &RawValue, now: &'n RawValue) -> Option<Fields<'n>> {
     let before: Fields<'_> = serde_json::from_str(before.get()).ok()?;
     let mut fields: Fields<'n> = serde_json::from_str(now.get()).ok()?;
@@ -346,8 +344,8 @@ mod tests {
     #[tokio::test]
     async fn a_viewer_reads_the_files_once_and_then_gets_all_messages() {
         let (sender, receiver) = watch::channel(recent(0));
-        let places = Arc::new(Semaphore::new(1));
-        let place = places.try_acquire_owned().expect("a place");
+        let permits = Arc::new(Semaphore::new(1));
+        let place = permits.try_acquire_owned().expect("a place");
         let viewer = StreamViewer {
             recent: receiver,
             next: None,

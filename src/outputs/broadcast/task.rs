@@ -1,4 +1,4 @@
-//! The task that takes in events and makes the files.
+//! The task that makes the files from events.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -17,11 +17,10 @@ use super::web;
 use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::shared::trial::Trial;
 
-/// The current files.
 pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
 
-/// Time to wait for further input after a change, so that all of it is published together.
-const GATHERED: Duration = Duration::from_millis(150);
+/// Waiting time for further input after a change, so that everything about one move is published together.
+const BATCH_TIME: Duration = Duration::from_millis(150);
 
 impl Output for Publish {
     fn start(&self, starting: &mut Starting) {
@@ -35,7 +34,7 @@ impl Output for Publish {
             starting.spawn(target_files.follow(files.clone(), reports.clone()));
         }
         if let Some(address) = self.listen {
-            // Serves until the program ends; shutdown does not wait for it.
+            // Serves until the program ends, so shutdown does not wait for it.
             tokio::spawn(web::serve(address, files));
         }
     }
@@ -57,18 +56,17 @@ impl Output for Publish {
     }
 }
 
-/// Takes in events and makes the files, once for each delay.
+/// Makes the files from events, once for each delay that an output uses.
 #[derive(Debug)]
 pub(in crate::outputs) struct Follower {
     inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
     shows: BTreeMap<Duration, (Broadcast, watch::Sender<Arc<Files>>)>,
     facts: EventFacts,
-    /// Whether pairings have arrived. Without them a round would have only some of its games.
+    /// Whether pairings have arrived. Until then, a round would have only some of its games.
     paired: bool,
 }
 
 impl Follower {
-    /// Creates a follower of an event without games.
     pub(in crate::outputs) fn new(
         inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
         facts: EventFacts,
@@ -81,18 +79,18 @@ impl Follower {
         }
     }
 
-    pub(in crate::outputs) fn show(&mut self, delay: Duration) -> Snapshot {
-        self.shown(delay).1.subscribe()
+    pub(in crate::outputs) fn subscribe(&mut self, delay: Duration) -> Snapshot {
+        self.broadcast_for(delay).1.subscribe()
     }
 
-    /// Adds the web page to the files with this delay, at once, so that early viewers can wait on it.
+    /// Adds the web page to the files with this delay, immediately, so that it is served before there are games.
     pub(in crate::outputs) fn bring_page(&mut self, delay: Duration) {
-        let (show, files) = self.shown(delay);
+        let (show, files) = self.broadcast_for(delay);
         show.bring_page();
         files.send_replace(Arc::new(page::files()));
     }
 
-    fn shown(&mut self, delay: Duration) -> &mut (Broadcast, watch::Sender<Arc<Files>>) {
+    fn broadcast_for(&mut self, delay: Duration) -> &mut (Broadcast, watch::Sender<Arc<Files>>) {
         let facts = &self.facts;
         self.shows.entry(delay).or_insert_with(|| {
             let (sender, _) = watch::channel(Arc::default());
@@ -103,13 +101,13 @@ impl Follower {
     pub(in crate::outputs) async fn work(mut self) {
         while let Some((now, input)) = self.inputs.recv().await {
             let mut now = now;
-            self.take_in(now, &input);
+            self.apply_input(now, &input);
             if self.shows.values_mut().any(|(show, _)| show.advance(now)) {
-                // Waiting input belongs to the same move.
-                tokio::time::sleep(GATHERED).await;
+                // Further input that is already waiting is often about the same move.
+                tokio::time::sleep(BATCH_TIME).await;
                 while let Ok((at, input)) = self.inputs.try_recv() {
                     now = now.max(at);
-                    self.take_in(at, &input);
+                    self.apply_input(at, &input);
                 }
             }
             for (show, files) in self.shows.values_mut() {
@@ -120,7 +118,7 @@ impl Follower {
         }
     }
 
-    fn take_in(&mut self, now: Timestamp, input: &FeedInput) {
+    fn apply_input(&mut self, now: Timestamp, input: &FeedInput) {
         self.paired |= matches!(input, FeedInput::Pairings(_));
         for (show, _) in self.shows.values_mut() {
             match input {

@@ -18,18 +18,17 @@ pub(super) struct LichessClient {
     settings: Lichess,
 }
 
-/// Lichess's answer for one game of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pushed {
     /// Lichess has read this number of plies.
     Moves(usize),
-    /// Lichess rejects the game, with this error.
+    /// Lichess rejects the game and gives this error.
     Refused(String),
 }
 
 #[derive(Debug, Error)]
 pub(super) enum LichessFailure {
-    /// There is no token in the file or credential.
+    /// The file or credential contains no token.
     #[error("{0}")]
     NoToken(String),
     /// The token is invalid or lacks the scope `study:write`.
@@ -40,27 +39,26 @@ pub(super) enum LichessFailure {
     Forbidden,
     #[error("too many requests: Lichess asks for a pause of {} s", pause.as_secs())]
     TooMany { pause: Duration },
-    /// The broadcast or round does not exist.
     #[error("not found on Lichess: {object}")]
     Missing { object: String },
-    /// Any other failure status, or an answer that cannot be read.
+    /// Any other error status, or an answer that cannot be parsed.
     #[error("Lichess answered {status}: {text}")]
     Answer {
         status: StatusCode,
-        /// The error in the answer, shortened.
+        /// The error message of the answer, shortened.
         text: String,
     },
-    /// No answer, with the reason.
+    /// No answer, for this reason.
     #[error("{0}")]
     Silent(String),
 }
 
 impl LichessFailure {
-    /// The pause before the next attempt; `None` if the failure implies none.
+    /// The pause before the next attempt, if the failure requires a specific one.
     pub(super) const fn pause(&self) -> Option<Duration> {
         match self {
             Self::TooMany { pause } => Some(*pause),
-            // Nothing changes until a person acts.
+            // Only a person can correct these failures, so frequent attempts are pointless.
             Self::NoToken(_) | Self::Token { .. } | Self::Forbidden => Some(LONGEST_PAUSE),
             _ => None,
         }
@@ -71,11 +69,9 @@ impl LichessFailure {
     }
 }
 
-/// Timeout of a request. Lichess works on a push for ten seconds at most.
+/// Timeout of a request. Lichess processes a push for at most ten seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Name of the systemd credential.
 const CREDENTIAL: &str = "lichess-token";
-/// Scope that the token must have.
 const SCOPE: &str = "study:write";
 
 impl LichessClient {
@@ -86,7 +82,7 @@ impl LichessClient {
             .timeout(PATIENCE)
             .build();
         Self {
-            // If this computer has no certificates, the first request reports the error.
+            // If this computer has no CA certificates, the first request reports the error.
             http: http.unwrap_or_default(),
             settings,
         }
@@ -107,7 +103,7 @@ impl LichessClient {
             .http
             .post(format!("{}/api/token/test", self.server()))
             .body(token.clone());
-        let answer = json(sent(request).await?).await?;
+        let answer = json(checked(request).await?).await?;
         let scopes = answer
             .get(&token)
             .and_then(|known| known.get("scopes"))
@@ -116,7 +112,6 @@ impl LichessClient {
         allows.then_some(()).ok_or_else(|| self.wrong_token())
     }
 
-    /// Returns the names and ids of a broadcast's rounds.
     pub(super) async fn rounds(&self, tour: &str) -> Result<Vec<(String, String)>, LichessFailure> {
         let request = self.http.get(format!("{}/api/broadcast/{tour}", self.server()));
         let answer = self.request_json(request, &format!("broadcast {tour}")).await?;
@@ -126,7 +121,7 @@ impl LichessClient {
         Ok(rounds.into_iter().flatten().filter_map(named).collect())
     }
 
-    /// Creates a broadcast and returns its id. The name is cut at 80 characters.
+    /// Creates a broadcast and returns its id. The name is truncated to 80 characters.
     pub(super) async fn new_tour(&self, name: &str) -> Result<String, LichessFailure> {
         let name: String = name.chars().take(80).collect();
         let request = self.http.post(format!("{}/broadcast/new", self.server()));
@@ -136,7 +131,7 @@ impl LichessClient {
         id(&answer, "tour")
     }
 
-    /// Creates a round that takes its games by push, and returns its id.
+    /// Creates a round whose games are pushed, and returns its id.
     pub(super) async fn new_round(&self, tour: &str, name: &str) -> Result<String, LichessFailure> {
         let request = self.http.post(format!("{}/broadcast/{tour}/new", self.server()));
         let answer = self
@@ -145,7 +140,7 @@ impl LichessClient {
         id(&answer, "round")
     }
 
-    /// Sends the games of a round. Returns the result of each.
+    /// Sends the games of a round. Returns the outcome for each game.
     pub(super) async fn push(&self, round: &str, pgn: &str) -> Result<Vec<Pushed>, LichessFailure> {
         let url = format!("{}/api/broadcast/round/{round}/push", self.server());
         let request = self
@@ -170,7 +165,7 @@ impl LichessClient {
         let request = request
             .bearer_auth(self.token()?)
             .header("accept", "application/json");
-        match sent(request).await {
+        match checked(request).await {
             Ok(answer) => json(answer).await,
             Err(LichessFailure::Answer { status, .. }) if status == StatusCode::UNAUTHORIZED => {
                 Err(self.wrong_token())
@@ -192,7 +187,7 @@ impl LichessClient {
         LichessFailure::Token { server }
     }
 
-    /// Reads the token anew for each request, so a new token needs no restart.
+    /// Reads the token for each request, so that a new token needs no restart.
     fn token(&self) -> Result<String, LichessFailure> {
         let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
         let file = self
@@ -201,8 +196,8 @@ impl LichessClient {
             .clone()
             .or_else(|| Some(credentials?.join(CREDENTIAL)));
         let Some(file) = file else {
-            let words = "there is no token: write it to a file, and set `token_file` under [lichess]";
-            return Err(LichessFailure::NoToken(words.to_owned()));
+            let problem = "there is no token: write it to a file, and set `token_file` under [lichess]";
+            return Err(LichessFailure::NoToken(problem.to_owned()));
         };
         let text = crate::text_file::read(&file);
         let text = text.map_err(|error| {
@@ -245,8 +240,8 @@ fn form(request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
         .body(pairs.join("&"))
 }
 
-async fn sent(request: RequestBuilder) -> Result<Response, LichessFailure> {
-    let answer = request.send().await.map_err(|error| silent(&error))?;
+async fn checked(request: RequestBuilder) -> Result<Response, LichessFailure> {
+    let answer = request.send().await.map_err(|error| no_answer(&error))?;
     let status = answer.status();
     if status.is_success() {
         return Ok(answer);
@@ -275,14 +270,14 @@ async fn sent(request: RequestBuilder) -> Result<Response, LichessFailure> {
 
 async fn json(answer: Response) -> Result<Value, LichessFailure> {
     let status = answer.status();
-    let text = answer.text().await.map_err(|error| silent(&error))?;
+    let text = answer.text().await.map_err(|error| no_answer(&error))?;
     serde_json::from_str(&text).map_err(|_| LichessFailure::Answer {
         status,
         text: shortened(&text),
     })
 }
 
-fn silent(error: &reqwest::Error) -> LichessFailure {
+fn no_answer(error: &reqwest::Error) -> LichessFailure {
     LichessFailure::Silent(silence(error))
 }
 

@@ -1,4 +1,4 @@
-//! Lichess: sends the rounds of the event to a Lichess broadcast.
+//! Lichess: pushes the rounds of the event to a broadcast on Lichess.
 
 #[cfg(target_os = "linux")]
 mod client;

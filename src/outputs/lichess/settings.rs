@@ -17,7 +17,7 @@ pub struct Lichess {
     /// The id of the broadcast, eight characters; `None` to create a broadcast.
     #[serde(default, deserialize_with = "id")]
     pub broadcast: Option<String>,
-    /// Delay after the moves, at most two hours; `None` for the usual delay of the broadcast. Lichess can add its own.
+    /// Delay of the moves, at most two hours; `None` for the common delay of the broadcast. Lichess can add its own.
     #[serde(default, deserialize_with = "delay")]
     pub delay: Option<Duration>,
     /// The URL of the server.
@@ -28,7 +28,7 @@ pub struct Lichess {
 /// Reads the id of a broadcast: eight letters and digits, the last part of its address.
 fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    // Accepts the whole address too.
+    // Accept the complete URL too.
     let id = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let is_id = id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let wrong =

@@ -1,7 +1,8 @@
-//! Sends the rounds to Lichess, and reads its answer for each game.
+//! Pushes the rounds to Lichess and checks the answer for each game.
 //!
-//! A round is sent as a whole whenever it changes, because Lichess identifies a game also by its neighbours. The answer
-//! says how many plies of each game Lichess has. An incomplete round is sent again; rejected games are reported.
+//! A changed round is pushed as a whole, because Lichess also uses the neighbours of a game to identify it. The answer
+//! contains the number of plies that Lichess has of each game. A round that Lichess has only in part is pushed again;
+//! rejected games are reported.
 
 use core::fmt;
 use core::time::Duration;
@@ -39,7 +40,7 @@ impl Output for Lichess {
     }
 }
 
-/// Sends rounds until the files no longer change.
+/// Pushes rounds until the files no longer change.
 async fn follow(settings: Lichess, state: PathBuf, name: Option<String>, files: Snapshot, reports: Reports) {
     reports.expect(OUTPUT);
     let relay = Relay {
@@ -59,7 +60,7 @@ async fn follow(settings: Lichess, state: PathBuf, name: Option<String>, files: 
 ///
 /// # Errors
 ///
-/// Fails with a text for people.
+/// Fails with a message for people.
 async fn try_out(settings: Lichess) -> Result<(), String> {
     let client = LichessClient::new(settings);
     let tried = async {
@@ -73,22 +74,22 @@ async fn try_out(settings: Lichess) -> Result<(), String> {
 }
 
 const OUTPUT: &str = "Lichess";
-/// Maximum number of games in a round. Lichess drops the others silently.
+/// Maximum number of games in a round. Lichess silently drops further ones.
 const MAX_GAMES: usize = 100;
 /// Maximum size of a round's PGN that Lichess accepts, in bytes.
 const MAX_TEXT: usize = 512 << 10;
-/// Pause before a round is sent again that Lichess accepted only in part.
-const AGAIN: Duration = Duration::from_secs(5);
+/// Pause before a round is pushed again that Lichess has only in part.
+const INCOMPLETE_PAUSE: Duration = Duration::from_secs(5);
 /// Longest pause after a failure. Lichess requires it after too many requests.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// The link between the event's rounds and Lichess's rounds.
+/// Maps the rounds of the event to rounds on Lichess.
 struct Relay {
     client: LichessClient,
-    /// File with the ids of the broadcasts created, by event name.
+    /// File with the ids of the created broadcasts, by event name.
     state: PathBuf,
     name: Option<String>,
-    /// Lichess's ids of the rounds, by round number.
+    /// Lichess's ids, by round number.
     rounds: BTreeMap<u32, String>,
     /// The last push of each round.
     sent: BTreeMap<u32, SentRound>,
@@ -102,9 +103,9 @@ struct Relay {
 #[derive(Debug, Default)]
 struct SentRound {
     text: Arc<[u8]>,
-    /// Whether Lichess has all of it.
+    /// Whether Lichess has all plies.
     whole: bool,
-    /// Problems for people.
+    /// Problems to report, as messages for people.
     problems: Vec<String>,
 }
 
@@ -118,7 +119,7 @@ struct RoundText {
 
 #[derive(Debug, PartialEq, Eq)]
 struct LichessGame {
-    /// Name in messages, as in "3.7, Adler, J. - Berg, I.".
+    /// Name in messages, for example "3.7, Adler, J. - Berg, I.".
     name: String,
     plies: usize,
 }
@@ -130,7 +131,7 @@ impl Recipient for Relay {
                 self.pause = PAUSE;
                 None
             }
-            Ok(false) => Some(AGAIN),
+            Ok(false) => Some(INCOMPLETE_PAUSE),
             Err(failure) => {
                 self.fail(&failure);
                 self.pause = (self.pause * 2).min(LONGEST_PAUSE);
@@ -141,7 +142,7 @@ impl Recipient for Relay {
 }
 
 impl Relay {
-    /// Sends the rounds that have changed or are incomplete. Returns whether Lichess then has everything.
+    /// Pushes the rounds that have changed or are incomplete. Returns whether Lichess then has everything.
     async fn send_changes(&mut self, files: &Files) -> Result<bool, LichessFailure> {
         let mut whole = true;
         for (round, content) in rounds(files) {
@@ -154,8 +155,8 @@ impl Relay {
             let pushed = match self.client.push(&id, &text.text).await {
                 Ok(pushed) => pushed,
                 Err(failure) => {
-                    // The round may have been deleted on Lichess; clearing the map makes the next attempt read the list
-                    // again.
+                    // The round may have been deleted on Lichess. Without the known ids, the next attempt reads the
+                    // list again.
                     if failure.is_missing() {
                         self.rounds.clear();
                     }
@@ -198,7 +199,7 @@ impl Relay {
         }
     }
 
-    /// Returns Lichess's id of a round. Creates the round if Lichess does not have it.
+    /// Lichess's id of a round. Creates the round if Lichess does not have it.
     async fn id_of(&mut self, round: u32) -> Result<String, LichessFailure> {
         if let Some(id) = self.rounds.get(&round) {
             return Ok(id.clone());
@@ -222,7 +223,7 @@ impl Relay {
         Ok(id)
     }
 
-    /// Returns the id of the broadcast. Creates one for each event name if none is configured.
+    /// The id of the broadcast. If none is configured, creates one for each event name.
     async fn tour(&mut self) -> Result<String, LichessFailure> {
         if let Some(tour) = &self.tour {
             return Ok(tour.clone());
@@ -260,7 +261,7 @@ impl Relay {
     }
 }
 
-/// The last number in the name of a round, as in "Round 3".
+/// The last number in the name of a round, for example in "Round 3".
 fn number_of(name: &str) -> Option<u32> {
     let mut numbers = name
         .split(|c: char| !c.is_ascii_digit())
@@ -281,7 +282,7 @@ impl RoundText {
         }
         let mut text = games.join("\n");
         if text.len() > MAX_TEXT {
-            // The thinking times can be computed from the clock times.
+            // Lichess can compute thinking times from the clock times.
             text = without_elapsed(&text);
         }
         if text.len() > MAX_TEXT {
@@ -295,7 +296,8 @@ impl RoundText {
         }
     }
 
-    /// Compares Lichess's answer with the round. Returns whether Lichess has all plies, and the problems for people.
+    /// Compares Lichess's answer with the round. Returns whether Lichess has all plies, and problems as messages for
+    /// people.
     fn compare(&self, pushed: &[Pushed]) -> (bool, Vec<String>) {
         let (mut complete, mut problems) = (true, Vec::new());
         if pushed.len() < self.games.len() {
@@ -340,7 +342,7 @@ impl fmt::Display for LichessGame {
     }
 }
 
-/// The number of moves in PGN written by kiebitz: words outside comments that begin with a letter.
+/// The number of plies in movetext written by kiebitz: words outside comments that begin with a letter.
 fn plies(moves: &str) -> usize {
     let mut depth = 0;
     let mut count = 0;
@@ -354,7 +356,6 @@ fn plies(moves: &str) -> usize {
     count
 }
 
-/// Splits PGN written by kiebitz into games.
 fn split(pgn: &str) -> impl Iterator<Item = &str> {
     let mut rest = pgn;
     core::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! LiveChess: serves the boards through the local interface of DGT's program LiveChess.
+//! LiveChess: serves the boards through the local interface of DGT's LiveChess program.
 
 #[cfg(target_os = "linux")]
 mod door;

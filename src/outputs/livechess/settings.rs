@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Deserializer};
 
-/// Settings of the local interface of LiveChess.
+/// Settings of LiveChess's local interface.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LiveChessSettings {
@@ -45,7 +45,7 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::
     address.ok_or_else(|| serde::de::Error::custom(wrong))
 }
 
-/// Reads origins in the form that browsers send, since they are compared as strings.
+/// Normalises origins to the form that browsers send, since they are compared as strings.
 fn origins<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let written = Vec::<String>::deserialize(deserializer)?;
     let read = written.iter().map(|text| {

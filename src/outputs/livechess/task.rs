@@ -1,7 +1,7 @@
-//! Serves the local interface of LiveChess over HTTP and WebSockets.
+//! Serves LiveChess's local interface over HTTP and WebSockets.
 //!
-//! One task owns the [state](super::projection), takes in events and answers requests. Each connection has a task of
-//! its own; a client that reads too slowly is disconnected and does not delay the others.
+//! One task owns the [state](super::projection), applies events and answers requests. Each connection has its own task.
+//! A client that reads too slowly is disconnected, so it does not delay others.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -23,9 +23,8 @@ use crate::system_time::wall_time;
 pub(super) enum ClientRequest {
     /// A lookup, with the channel for its answer.
     Look(Lookup, oneshot::Sender<Option<Value>>),
-    /// A client has connected; frames for it go to the channel.
+    /// A client has connected. Its frames go to the channel.
     Open(Session, mpsc::Sender<String>),
-    /// A message of a client.
     Call(Session, String),
     Close(Session),
 }
@@ -40,11 +39,11 @@ pub(super) enum Lookup {
     Game(String),
 }
 
-/// Capacity of the queue of requests. If it is full, connections wait.
+/// Capacity of the queue of requests. Connections wait while it is full.
 const MAX_REQUESTS: usize = 64;
-/// Capacity of the queue of frames to a client: more than all its boards send at once.
+/// Capacity of a client's queue of frames: more than all boards send at once.
 pub(super) const WAITING: usize = 1024;
-/// Maximum time to wait for the daemon's answer to a command. The answer itself waits up to 3 s for the disk.
+/// Maximum time to wait for the answer to a command. The answer itself waits up to 3 s for the disk.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Output for Settings {
@@ -75,12 +74,11 @@ fn start(
         clients: BTreeMap::new(),
         requests,
     };
-    // Shutdown does not wait for these tasks: they have nothing to finish.
+    // Shutdown does not wait for these tasks, as they have nothing to finish.
     tokio::spawn(host.work(inputs, client_requests));
     tokio::spawn(door::serve(settings, request_sender));
 }
 
-/// Owns the state of the interface and answers requests.
 struct LiveChessTask {
     livechess: LiveChess,
     clients: BTreeMap<Session, mpsc::Sender<String>>,
@@ -98,10 +96,10 @@ impl LiveChessTask {
                 biased;
                 input = inputs.recv() => {
                     let Some((now, input)) = input else { return };
-                    self.take_in(now, &input);
-                    // Waiting input belongs to the same move, so one frame can show all of it.
+                    self.apply_input(now, &input);
+                    // Further waiting input is often about the same move, and one frame can show all of it.
                     while let Ok((now, input)) = inputs.try_recv() {
-                        self.take_in(now, &input);
+                        self.apply_input(now, &input);
                     }
                 }
                 Some(request) = client_requests.recv() => self.answer(request).await,
@@ -110,7 +108,7 @@ impl LiveChessTask {
         }
     }
 
-    fn take_in(&mut self, now: Timestamp, input: &FeedInput) {
+    fn apply_input(&mut self, now: Timestamp, input: &FeedInput) {
         let livechess = &mut self.livechess;
         match input {
             FeedInput::Events(events) => events.iter().for_each(|event| livechess.take(now, event)),
@@ -119,7 +117,7 @@ impl LiveChessTask {
             FeedInput::Past(board, events) => livechess.resume(now, board, events),
             FeedInput::Pairings(Some(tournament)) => livechess.pair(Arc::clone(tournament)),
             FeedInput::Facts(facts) => livechess.rename(facts.clone()),
-            // This interface has no delay and ignores the round, so the rest does not change it.
+            // This interface has no delay and does not show the round, so it ignores all other input.
             FeedInput::Serial(..)
             | FeedInput::Pairings(None)
             | FeedInput::Round(_)
@@ -133,9 +131,9 @@ impl LiveChessTask {
 
     async fn answer(&mut self, request: ClientRequest) {
         match request {
-            ClientRequest::Look(look, answer) => {
+            ClientRequest::Look(lookup, answer) => {
                 // The connection may be gone.
-                let _ = answer.send(self.look(&look));
+                let _ = answer.send(self.look_up(&lookup));
             }
             ClientRequest::Open(session, frames) => {
                 self.livechess.open(session);
@@ -146,14 +144,14 @@ impl LiveChessTask {
                     self.set_up(*call).await;
                 }
             }
-            // A client that was disconnected.
+            // The client has been disconnected.
             ClientRequest::Call(..) => {}
-            ClientRequest::Close(session) => self.hang_up(session),
+            ClientRequest::Close(session) => self.disconnect(session),
         }
     }
 
-    fn look(&self, look: &Lookup) -> Option<Value> {
-        match look {
+    fn look_up(&self, lookup: &Lookup) -> Option<Value> {
+        match lookup {
             Lookup::Boards => Some(self.livechess.eboards()),
             Lookup::Tournaments => Some(self.livechess.tournaments()),
             Lookup::Tournament(uuid) => self.livechess.tournament(uuid),
@@ -162,8 +160,8 @@ impl LiveChessTask {
         }
     }
 
-    /// Sends a command to the event loop. This task does nothing else meanwhile, so the client gets the answer before
-    /// any changes that follow from the command.
+    /// Sends a command to the event loop and waits for the answer. Meanwhile no frames are sent, so the client gets the
+    /// answer before the changes that follow from the command.
     async fn set_up(&mut self, call: CallCommand) {
         let (sender, answer) = oneshot::channel();
         let request = Request {
@@ -186,12 +184,12 @@ impl LiveChessTask {
             let client = self.clients.get(&session);
             if client.is_some_and(|client| client.try_send(frame).is_err()) {
                 tracing::debug!("[livechess]: a client reads too slowly and was disconnected");
-                self.hang_up(session);
+                self.disconnect(session);
             }
         }
     }
 
-    fn hang_up(&mut self, session: Session) {
+    fn disconnect(&mut self, session: Session) {
         self.clients.remove(&session);
         self.livechess.close(session);
     }

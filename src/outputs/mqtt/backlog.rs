@@ -1,4 +1,4 @@
-//! Reads events from the journal if the outbox has no room for them in memory.
+//! Reads events from the journal for which the outbox has no room in memory.
 
 use core::fmt::Debug;
 use core::pin::Pin;
@@ -13,7 +13,8 @@ use tracing::{debug, warn};
 
 use super::behind::BacklogPage;
 
-/// A store of all events published through an [`Outbox`](super::Outbox); an event may arrive there slightly later.
+/// A store of all events published through an [`Outbox`](super::Outbox). An event may reach the store slightly later
+/// than the outbox.
 pub trait Backlog: Debug + Send + Sync {
     /// Returns at most `limit` events of a board after `seq`, in order. May block.
     ///
@@ -26,7 +27,7 @@ pub trait Backlog: Debug + Send + Sync {
 /// An event from a [`Backlog`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BacklogEvent {
-    /// Its seq in the stream of the board.
+    /// The event's seq in the stream of the board.
     pub seq: u64,
     /// The event's JSON, as published.
     pub payload: Bytes,
@@ -38,18 +39,18 @@ pub(crate) struct BacklogReader {
     backlog: Option<Arc<dyn Backlog>>,
     reading: Option<(BacklogPage, JoinHandle<Result<Vec<BacklogEvent>>>)>,
     pause: Option<Pin<Box<Sleep>>>,
-    /// Whether the last attempt failed. Only the first of several failures is a warning.
+    /// Whether the last attempt failed. Of several consecutive failures, only the first is logged as a warning.
     failed: bool,
 }
 
 #[derive(Debug)]
 pub(crate) enum ReaderEvent {
-    /// A page was read; `None` if that failed.
+    /// A page was read; `None` if reading failed.
     Read(BacklogPage, Option<Vec<BacklogEvent>>),
     Paused,
 }
 
-/// Pause after a page that could not be read.
+/// Pause after a failed attempt to read a page.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 impl BacklogReader {
@@ -66,7 +67,6 @@ impl BacklogReader {
         self.backlog.is_some()
     }
 
-    /// Whether no [`read`](Self::read) is under way.
     pub(crate) fn is_idle(&self) -> bool {
         self.reading.is_none()
     }
@@ -81,12 +81,12 @@ impl BacklogReader {
         self.reading = Some((page, reading));
     }
 
-    /// Starts a pause, unless one is under way.
+    /// Starts the pause, unless it is already running.
     pub(crate) fn pause(&mut self) {
         self.pause.get_or_insert_with(|| Box::pin(sleep(RETRY_PAUSE)));
     }
 
-    /// Waits for the next page or the end of the pause. Pending while neither is under way. Cancel safe.
+    /// Waits for the next page or the end of the pause. Pending forever if neither is under way. Cancel safe.
     pub(crate) async fn event(&mut self) -> ReaderEvent {
         let Self { reading, pause, .. } = self;
         let read = async {
@@ -150,7 +150,6 @@ mod tests {
 
     use super::*;
 
-    /// Fails the first time.
     #[derive(Debug, Default)]
     struct FailsOnce(AtomicBool);
 

@@ -4,40 +4,39 @@ use core::ops::Bound::{Excluded, Unbounded};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The boards that are behind, and the position from which to read each.
+/// The boards that are behind, and the position of each in the backlog.
 ///
-/// While a board is behind, its new events do not go into memory: they would overtake earlier ones.
+/// While a board is behind, its new events do not go into memory, because they would overtake earlier ones.
 #[derive(Debug, Default)]
 pub(crate) struct Behind {
     boards: BTreeMap<Arc<str>, BacklogCursor>,
-    /// The board that was read last. The boards take turns.
+    /// The board that was read last, because boards take turns.
     read: Option<Arc<str>>,
 }
 
-/// The position up to which a board that is behind was read.
+/// The position of a board in the backlog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BacklogCursor {
     pub(crate) topic: Arc<str>,
-    /// Seq of the last event that was put in memory.
+    /// Seq of the last event that was loaded into memory.
     pub(crate) after: u64,
     /// Seq of the board's newest event.
     pub(crate) last: u64,
-    /// The board is not read before the pause is over.
-    rests: bool,
+    /// Whether the board must wait for the end of the pause.
+    is_waiting: bool,
     /// Whether the last page lacked the next events.
     pub(crate) missed: bool,
 }
 
-/// Events to read from the backlog.
+/// A request for events from the backlog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BacklogPage {
     pub(crate) board: Arc<str>,
-    /// Seq before the first event.
+    /// The page begins after this seq.
     pub(crate) after: u64,
     pub(crate) limit: usize,
 }
 
-/// Maximum number of events in a page.
 const PAGE: usize = 200;
 
 impl Behind {
@@ -45,7 +44,7 @@ impl Behind {
         self.boards.len()
     }
 
-    /// Adds the events of a board after `after`, up to `last`. For a board that is behind already, extends the range.
+    /// Adds a board with the events after `after`, up to `last`. If the board is behind already, extends its range.
     pub(crate) fn add(&mut self, board: &Arc<str>, topic: &Arc<str>, after: u64, last: u64) {
         if after >= last {
             return;
@@ -57,15 +56,15 @@ impl Behind {
                 topic: Arc::clone(topic),
                 after,
                 last,
-                rests: false,
+                is_waiting: false,
                 missed: false,
             });
         cursor.after = cursor.after.min(after);
         cursor.last = cursor.last.max(last);
     }
 
-    /// Notes a new event. Returns whether its board is behind, so that the event will be read from the backlog.
-    pub(crate) fn raise(&mut self, board: &str, seq: u64) -> bool {
+    /// Records a new event. Returns whether its board is behind, so that the event must be read from the backlog.
+    pub(crate) fn extend(&mut self, board: &str, seq: u64) -> bool {
         let Some(cursor) = self.boards.get_mut(board) else {
             return false;
         };
@@ -73,11 +72,11 @@ impl Behind {
         true
     }
 
-    /// The next page to read; the boards take turns.
+    /// The next page to read. Boards take turns.
     pub(crate) fn next_page(&mut self) -> Option<BacklogPage> {
         let read = self.read.as_deref().unwrap_or_default();
         let later = self.boards.range::<str, _>((Excluded(read), Unbounded));
-        let (board, cursor) = later.chain(&self.boards).find(|(_, cursor)| !cursor.rests)?;
+        let (board, cursor) = later.chain(&self.boards).find(|(_, cursor)| !cursor.is_waiting)?;
         let page = BacklogPage {
             board: Arc::clone(board),
             after: cursor.after,
@@ -87,13 +86,13 @@ impl Behind {
         Some(page)
     }
 
-    /// The position of a page's board; `None` if the board has moved on since the page was requested.
+    /// The position of a page's board; `None` if it has changed since the page was requested.
     pub(crate) fn cursor(&mut self, page: &BacklogPage) -> Option<&mut BacklogCursor> {
         let cursor = self.boards.get_mut(&page.board)?;
         (cursor.after == page.after).then_some(cursor)
     }
 
-    /// Removes a board that has been read to its end.
+    /// Removes a board if all its events have been read.
     pub(crate) fn settle(&mut self, board: &str) {
         if self.boards.get(board).is_some_and(BacklogCursor::is_done) {
             self.boards.remove(board);
@@ -101,20 +100,21 @@ impl Behind {
     }
 
     /// Whether any board waits for the end of the pause.
-    pub(crate) fn rests(&self) -> bool {
-        self.boards.values().any(|cursor| cursor.rests)
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.boards.values().any(|cursor| cursor.is_waiting)
     }
 
-    /// Ends the pause.
-    pub(crate) fn wake(&mut self) {
-        self.boards.values_mut().for_each(|cursor| cursor.rests = false);
+    pub(crate) fn end_pause(&mut self) {
+        self.boards
+            .values_mut()
+            .for_each(|cursor| cursor.is_waiting = false);
     }
 }
 
 impl BacklogCursor {
-    /// Excludes the board from reading until the pause is over.
-    pub(crate) fn rest(&mut self) {
-        self.rests = true;
+    /// Excludes the board from reading until the end of the pause.
+    pub(crate) fn postpone(&mut self) {
+        self.is_waiting = true;
     }
 
     fn is_done(&self) -> bool {

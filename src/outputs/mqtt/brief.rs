@@ -1,4 +1,5 @@
-//! The game as single values, each on its own topic as plain text: for displays, lamps and people without a program.
+//! The game as single values, each as plain text on its own topic: for displays, lamps, and people who read the topics
+//! directly.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::message::Message;
 use super::topics::BriefTopics;
 use crate::outputs::shared::numbering::Numbering;
 
-/// Publishes each value when it changes. A missing value is an empty message, which clears the retained one.
+/// Publishes each value when it changes. An empty message stands for a missing value and clears the retained one.
 #[derive(Debug)]
 pub(crate) struct Brief {
     topics: [Arc<str>; VALUES],
@@ -32,7 +33,7 @@ impl Brief {
         self.topics.iter()
     }
 
-    /// The values that have changed. `next` is the players of the next game, if announced.
+    /// The messages for values that have changed. `next` are the players of the next game, if announced.
     pub(crate) fn messages(&mut self, game: Option<&GameRecord>, next: Option<&Players>) -> Vec<Message> {
         let values = values(game, next);
         let before = self.published.as_ref();
@@ -44,14 +45,14 @@ impl Brief {
         messages
     }
 
-    /// Forgets the values after their topics were cleared: all count as empty.
+    /// Treats all values as empty, after their topics were cleared.
     pub(crate) fn forget(&mut self) {
         self.published = Some(Default::default());
     }
 }
 
 fn values(game: Option<&GameRecord>, next: Option<&Players>) -> [String; VALUES] {
-    // A result beside the names of the next game would be taken for theirs.
+    // The result of the last game would be misread as that of the next players.
     let game = game.filter(|game| game.ended.is_none() || next.is_none());
     let players = next.or_else(|| game.and_then(|game| game.players.as_ref()));
     let name = |name: Option<&String>| name.cloned().unwrap_or_default();

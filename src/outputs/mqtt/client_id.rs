@@ -1,8 +1,8 @@
 //! The client id of a connection.
 //!
-//! A broker closes the older of two connections with the same client id. The daemon's id must stay the same over
-//! restarts: the broker then drops the dead connection that it still takes for alive, together with its last will. No
-//! other client may have the id: neither another computer of the same name nor a replay on this one.
+//! If two connections have the same client id, the broker closes the older one. The daemon keeps its id across
+//! restarts, so that the broker drops a dead connection, together with its last will. No other client may use the id:
+//! neither another computer of the same name nor a replay on this one.
 
 use core::hash::{Hash, Hasher};
 use std::fs;
@@ -10,7 +10,6 @@ use std::hash::DefaultHasher;
 
 use super::topics::Prefix;
 
-/// The kind of client that connects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClientRole {
     /// The daemon of this computer.
@@ -23,14 +22,14 @@ pub(super) enum ClientRole {
 /// Pi has its own serial number.
 const MARKS: [&str; 2] = ["/etc/machine-id", "/sys/firmware/devicetree/base/serial-number"];
 
-/// Returns the client id for `prefix` on the computer named `host`.
+/// The client id for `prefix` on the computer named `host`.
 pub(super) fn of(prefix: &Prefix, host: &str, client: ClientRole) -> String {
     let marks = MARKS.map(|path| fs::read(path).unwrap_or_default());
     with_marks(prefix, host, client, &marks)
 }
 
 fn with_marks(prefix: &Prefix, host: &str, client: ClientRole, marks: &[Vec<u8>]) -> String {
-    // Hashed, because the machine id must not leave the machine. Half of the hash keeps the client id short.
+    // Hashed, because the machine id must not leave the computer. Half of the hash keeps the client id short.
     let mut hasher = DefaultHasher::new();
     marks.hash(&mut hasher);
     let machine = hasher.finish() & 0xffff_ffff;

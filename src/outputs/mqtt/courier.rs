@@ -11,7 +11,7 @@ use super::outbox::Outbox;
 use super::settings::MqttConfig;
 use super::topics::TopicError;
 
-/// An [`Outbox`] whose task delivers to the broker until it is [stopped](Self::stop) or this handle is dropped.
+/// An [`Outbox`] with a task that delivers to the broker until this handle is [stopped](Self::stop) or dropped.
 #[derive(Debug)]
 pub struct Courier {
     outbox: Outbox,
@@ -20,8 +20,8 @@ pub struct Courier {
 }
 
 impl Courier {
-    /// Starts delivery in a new task; see [`Outbox::connect`]. Must be called within a tokio runtime. Commands from the
-    /// broker go to `commands`; without it kiebitz does not subscribe to them.
+    /// Starts delivery in a new task, see [`Outbox::connect`]. Commands from the broker go to `commands`; if it is
+    /// `None`, the task does not subscribe to commands. Must be called within a tokio runtime.
     ///
     /// # Errors
     ///
@@ -47,10 +47,11 @@ impl Courier {
         &self.outbox
     }
 
-    /// Delivers the remaining messages if the broker takes them in time, publishes the offline state, and disconnects.
+    /// Delivers the remaining messages if the broker accepts them in time, publishes the offline state, and
+    /// disconnects.
     pub async fn stop(self) {
         let _ = self.stop.send(());
-        // The task has logged any failure.
+        // The task has already logged any failure.
         let _ = self.task.await;
     }
 }

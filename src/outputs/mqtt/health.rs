@@ -12,12 +12,12 @@ use super::payload::{BoardState, ClockPresence};
 /// Whether a board needs a person, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Health {
-    /// Connected, without open incidents, and the clock's battery is not low.
+    /// The board is connected, has no open incidents, and its clock's battery is not low.
     pub ok: bool,
     /// The board answers.
     pub connected: bool,
     pub clock: ClockPresence,
-    /// Charge of the board's battery in percent, 0 to 100; `None` if it has none or does not report it.
+    /// Charge of the board's battery in percent, 0 to 100; `None` if the board has none or does not report it.
     pub battery: Option<u8>,
     /// Open incidents of at least severity `Advice`, oldest first.
     pub open: Vec<HealthProblem>,
@@ -27,26 +27,25 @@ pub(super) struct Health {
 pub(super) struct HealthProblem {
     pub kind: IncidentKind,
     pub severity: Severity,
-    /// The start of its evidence.
+    /// Start of the incident's evidence.
     #[serde(serialize_with = "rfc3339")]
     pub since: Timestamp,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub squares: Vec<String>,
 }
 
-/// Counters of the line to a board.
+/// Counters of the connection to a board.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct LineHealth {
-    /// Time of the last sign of the board; `None` until the first one after the start of kiebitz.
+    /// Time of the last data from the board; `None` until the first after the start of kiebitz.
     #[serde(serialize_with = "rfc3339_option")]
     pub heard: Option<Timestamp>,
     /// Number of complete messages.
     pub messages: u64,
-    /// Number of bytes outside messages or in damaged ones. On a bus, those of all its boards.
+    /// Number of bytes outside messages or in damaged ones. On a bus, includes those of all boards.
     pub damaged_bytes: u64,
 }
 
-/// The published form of a board's health.
 #[derive(Debug, Serialize)]
 pub(super) struct HealthView<'h> {
     #[serde(flatten)]
@@ -57,8 +56,8 @@ pub(super) struct HealthView<'h> {
 }
 
 impl Health {
-    /// The health of a board with this state and these incidents. Incidents for the record and those that are a
-    /// player's affair are left out.
+    /// The health of a board with this state and these incidents. Leaves out incidents that are only for the record or
+    /// only for a player to act on.
     pub(crate) fn of(board: &BoardState, incidents: &Incidents) -> Self {
         let calls = |severity: Severity| severity >= Severity::Advice;
         let open = incidents.open().filter(|incident| calls(incident.severity));
@@ -81,7 +80,7 @@ impl Health {
 }
 
 impl LineHealth {
-    /// Combines the time of the last sign with the counters of the line.
+    /// Combines the time of the last data with the counters of the connection.
     #[must_use]
     pub fn new(heard: Option<Timestamp>, counters: Option<&Counters>) -> Self {
         let damaged = |counters: &Counters| counters.skipped_bytes + counters.rejected_bytes;

@@ -1,5 +1,5 @@
-//! Messages that make Home Assistant show a board without configuration: one device for each board, by device-based
-//! MQTT discovery (from version 2024.12).
+//! Messages that make Home Assistant show each board as a device without configuration, by device-based MQTT discovery
+//! (since version 2024.12).
 
 use core::fmt::Write;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::message::Message;
 use super::topics::BoardTopics;
 
-/// The discovery message of a board. `daemon_topic` is the state topic of its daemon.
+/// The discovery message of a board. `daemon_topic` is the state topic of the board's daemon.
 pub(crate) fn discovery(topics: &BoardTopics, daemon_topic: &str, prefix: &str, board: &str) -> Message {
     let id = id(prefix, board);
     let topic: Arc<str> = format!("homeassistant/device/{id}/config").into();
@@ -84,8 +84,8 @@ pub(crate) fn discovery(topics: &BoardTopics, daemon_topic: &str, prefix: &str, 
     Message::retained(&topic, &content)
 }
 
-/// An object id for Home Assistant, of letters, digits and `_`. Other characters become their code, so that ids are
-/// unique.
+/// An object id for Home Assistant, made of letters, digits and `_`. Other characters are replaced by their code, so
+/// that ids are unique.
 fn id(prefix: &str, board: &str) -> String {
     let mut id = String::new();
     for character in format!("{prefix}/{board}").chars() {

@@ -10,28 +10,28 @@ use rumqttc::v5::mqttbytes::v5::{Filter, Publish, RetainForwardRule};
 use super::message::Message;
 use super::topics::{CommandTopic, Prefix};
 
-/// A command as received, unchecked.
+/// A command or resend request as received, unchecked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
     /// The board's level in the topic, which is derived from its name.
     pub board: String,
-    /// The login whose own topic the command came on; the broker's access list must ensure that only this login can
-    /// write there.
+    /// The login to which the topic belongs, if any. The broker's access list must ensure that only this login can
+    /// publish there.
     pub login: Option<String>,
-    /// The sender's own claim about its name: the user property `by`.
+    /// The sender's claim about its name, from the user property `by`.
     pub by: Option<String>,
     /// The payload, unchecked.
     pub text: Bytes,
-    /// The broker had retained the message. Such commands are not carried out, as every later subscriber would get them
-    /// again.
+    /// The broker had retained the message. A retained command is not carried out, since every later subscriber would
+    /// receive it again.
     pub retained: bool,
-    /// The destination of the answer.
+    /// Where to send the answer.
     pub reply: Reply,
     /// The message is a request to send events again, not a command.
     pub is_resend: bool,
 }
 
-/// The destination of the answer to a command.
+/// Where to send the answer to a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     topic: Arc<str>,
@@ -39,7 +39,7 @@ pub struct Reply {
 }
 
 impl Received {
-    /// Reads a message from the broker; `None` if its topic is not a command or resend topic.
+    /// Parses a message from the broker; `None` if its topic is not a command or resend topic.
     pub(crate) fn read(prefix: &Prefix, publish: &Publish) -> Option<Self> {
         let topic = core::str::from_utf8(&publish.topic).ok()?;
         let CommandTopic {
@@ -70,7 +70,7 @@ impl Received {
 }
 
 impl Received {
-    /// Reads a message from a broker that speaks MQTT 3.1.1, without properties.
+    /// Parses a message from a broker that supports only MQTT 3.1.1, without properties.
     pub(crate) fn read_old(prefix: &Prefix, topic: &str, text: Bytes, retained: bool) -> Option<Self> {
         let CommandTopic {
             board,
@@ -99,7 +99,7 @@ impl Reply {
         }
     }
 
-    /// The message with an answer.
+    /// The message that contains an answer.
     #[must_use]
     pub fn message(&self, answer: &Answer) -> Message {
         Message::answer(&self.topic, self.correlation.clone(), answer)

@@ -1,10 +1,10 @@
-//! Tracks up to which event the broker has acknowledged each board.
+//! Tracks how far the broker has acknowledged the events of each board.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// The events in memory, by board. If the broker acknowledges them out of order, an event counts only once all earlier
-/// ones are acknowledged.
+/// The events in memory, by board. If the broker acknowledges events out of order, an event counts only once all
+/// earlier ones are acknowledged.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     boards: BTreeMap<Arc<str>, VecDeque<LedgerEntry>>,
@@ -17,7 +17,6 @@ struct LedgerEntry {
 }
 
 impl Ledger {
-    /// Adds an event to be sent.
     pub(crate) fn add(&mut self, board: &Arc<str>, seq: u64) {
         let entries = self.boards.entry(Arc::clone(board)).or_default();
         entries.push_back(LedgerEntry {
@@ -26,8 +25,8 @@ impl Ledger {
         });
     }
 
-    /// Marks an event as acknowledged. Returns the board's last event up to which all are acknowledged, if it has
-    /// advanced.
+    /// Marks an event as acknowledged. Returns the seq up to which all of the board's events are acknowledged, if it
+    /// has advanced.
     pub(crate) fn acknowledge(&mut self, board: &str, seq: u64) -> Option<u64> {
         let entries = self.boards.get_mut(board)?;
         let entry = entries

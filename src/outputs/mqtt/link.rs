@@ -1,8 +1,8 @@
 //! One connection to the broker, from CONNECT to its end.
 //!
-//! rumqttc can reconnect on its own, but then decides on its own which messages to send again: its queue is cleared if
-//! the broker has no session, and mixed with new messages if it has one. So every connection gets a new client, and
-//! only the outbox knows what the broker has acknowledged.
+//! rumqttc can reconnect on its own, but then also decides which messages to send again: it clears its queue if the
+//! broker has no session, and mixes the queue with new messages if the broker has one. Therefore every connection gets
+//! a new client, and only the outbox tracks what the broker has acknowledged.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,25 +10,24 @@ use rumqttc::v5::mqttbytes::v5::ConnAck;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::client::{self, Dialect, Happened, Loop, MqttClient};
+use super::client::{self, ClientEvent, Dialect, Loop, MqttClient};
 use super::inlet::Received;
 use super::lost::LostReason;
 use super::message::Message;
 use super::queue::Ticket;
 use super::settings::MqttConfig;
 
-/// A connection that is being made or stands.
+/// A connection that is being made or has been accepted.
 #[derive(Debug)]
 pub(crate) struct BrokerLink {
     client: MqttClient,
-    events: mpsc::Receiver<Result<Happened, LostReason>>,
-    /// Polls rumqttc in a separate task, because its `poll` is not cancel safe: it may lose a message.
+    events: mpsc::Receiver<Result<ClientEvent, LostReason>>,
+    /// Polls rumqttc in a separate task, because rumqttc's `poll` is not cancel safe and could lose a message.
     poller: JoinHandle<()>,
-    /// Messages handed to rumqttc without a packet id yet. rumqttc keeps their order.
+    /// Messages passed to rumqttc that have no packet id yet. rumqttc keeps their order.
     unnumbered: VecDeque<Ticket>,
-    /// Messages with a packet id that are not acknowledged.
+    /// Messages with a packet id that are not acknowledged yet, by packet id.
     under_way: HashMap<u16, Ticket>,
-    /// Topics to subscribe to.
     topics: Vec<String>,
 }
 
@@ -36,18 +35,16 @@ pub(crate) struct BrokerLink {
 pub(crate) enum LinkEvent {
     Connected(Limits),
     Acknowledged(Ticket),
-    /// The broker rejects a message, with the reason.
+    /// The broker rejects a message, for the given reason.
     Refused(Ticket, String),
-    Commanded(Box<Received>),
-    /// The broker rejects the subscription to commands, with the reason.
-    Unheard(String),
-    /// DISCONNECT was sent: an orderly end.
+    CommandReceived(Box<Received>),
+    /// The broker rejects the subscription to commands, for the given reason.
+    SubscriptionRefused(String),
+    /// DISCONNECT was sent, so the connection ended in order.
     Closed,
-    /// The connection failed or was lost.
     Lost(LostReason),
 }
 
-/// Limits set by the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// Maximum number of unacknowledged messages.
@@ -56,7 +53,7 @@ pub(crate) struct Limits {
     pub(crate) packet_bytes: usize,
 }
 
-/// Maximum number of messages sent ahead of their acknowledgements.
+/// Maximum number of unacknowledged messages, even if the broker allows more.
 pub(crate) const MAX_WINDOW: u16 = 64;
 impl BrokerLink {
     /// Starts to connect. The broker publishes `will` if the connection is lost.
@@ -71,18 +68,18 @@ impl BrokerLink {
             poller,
             unnumbered: VecDeque::new(),
             under_way: HashMap::new(),
-            topics: config.asked_for(),
+            topics: config.subscriptions(),
         }
     }
 
-    /// Sends a message. Returns false if the connection is lost or about to be.
+    /// Sends a message. Returns false if the connection is lost or about to be lost.
     #[must_use]
     pub(crate) fn publish(&mut self, ticket: Ticket, message: &Message) -> bool {
-        let taken = self.client.publish(message);
-        if taken {
+        let queued = self.client.publish(message);
+        if queued {
             self.unnumbered.push_back(ticket);
         }
-        taken
+        queued
     }
 
     /// Subscribes to commands and to requests of hubs.
@@ -104,25 +101,25 @@ impl BrokerLink {
                 None => return LinkEvent::Lost(LostReason::Stopped),
             };
             match event {
-                Happened::Accepted(limits) => return LinkEvent::Connected(limits),
-                Happened::Numbered(id) => {
+                ClientEvent::Accepted(limits) => return LinkEvent::Connected(limits),
+                ClientEvent::Numbered(id) => {
                     if let Some(ticket) = self.unnumbered.pop_front() {
                         self.under_way.insert(id, ticket);
                     }
                 }
-                Happened::Acknowledged(id) => {
+                ClientEvent::Acknowledged(id) => {
                     if let Some(ticket) = self.under_way.remove(&id) {
                         return LinkEvent::Acknowledged(ticket);
                     }
                 }
-                Happened::Refused(id, reason) => {
+                ClientEvent::Refused(id, reason) => {
                     if let Some(ticket) = self.under_way.remove(&id) {
                         return LinkEvent::Refused(ticket, reason);
                     }
                 }
-                Happened::Commanded(received) => return LinkEvent::Commanded(received),
-                Happened::Unheard(reason) => return LinkEvent::Unheard(reason),
-                Happened::Disconnected => return LinkEvent::Closed,
+                ClientEvent::CommandReceived(received) => return LinkEvent::CommandReceived(received),
+                ClientEvent::SubscriptionRefused(reason) => return LinkEvent::SubscriptionRefused(reason),
+                ClientEvent::Disconnected => return LinkEvent::Closed,
             }
         }
     }
@@ -149,7 +146,11 @@ impl From<&ConnAck> for Limits {
     }
 }
 
-async fn poll(mut events_of: Loop, config: MqttConfig, events: mpsc::Sender<Result<Happened, LostReason>>) {
+async fn poll(
+    mut events_of: Loop,
+    config: MqttConfig,
+    events: mpsc::Sender<Result<ClientEvent, LostReason>>,
+) {
     match credentials(&config).await {
         Ok((login, tls)) => events_of.unlock(login, tls),
         Err(reason) => {
@@ -158,11 +159,11 @@ async fn poll(mut events_of: Loop, config: MqttConfig, events: mpsc::Sender<Resu
             return;
         }
     }
-    let mut stands = false;
+    let mut accepted = false;
     loop {
-        let event = events_of.next(&config, stands).await;
-        stands |= matches!(event, Ok(Happened::Accepted(_)));
-        let ends = matches!(event, Err(_) | Ok(Happened::Disconnected));
+        let event = events_of.next(&config, accepted).await;
+        accepted |= matches!(event, Ok(ClientEvent::Accepted(_)));
+        let ends = matches!(event, Err(_) | Ok(ClientEvent::Disconnected));
         if event.is_err() {
             for before in events_of.before_loss(&config) {
                 if events.send(Ok(before)).await.is_err() {
@@ -176,10 +177,9 @@ async fn poll(mut events_of: Loop, config: MqttConfig, events: mpsc::Sender<Resu
     }
 }
 
-/// Reads the password and the certificates from their files.
+/// Reads the password and the certificates from their files, on a thread for blocking work.
 pub(crate) async fn credentials(config: &MqttConfig) -> Result<Credentials, LostReason> {
     let (login, tls) = (config.login.clone(), config.tls.clone());
-    // Reading may block on a slow disk.
     let read = tokio::task::spawn_blocking(move || {
         let login = login.map(|login| login.read()).transpose()?;
         let tls = tls.map(|tls| tls.client_config()).transpose()?;

@@ -18,11 +18,10 @@ pub(crate) enum Password {
     Given(String),
     /// In the first line of this file.
     File(PathBuf),
-    /// In the first line of systemd's credential `mqtt-password`. If it does not exist, the password is empty.
+    /// In the first line of systemd's credential `mqtt-password`; empty if the credential does not exist.
     Credential,
 }
 
-/// Why the password cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LoginError {
     #[error("cannot read the broker's password from {}: {source}", path.display())]
@@ -31,13 +30,12 @@ pub(crate) enum LoginError {
     Empty { path: PathBuf },
 }
 
-/// Name of the systemd credential.
 const CREDENTIAL: &str = "mqtt-password";
-/// Maximum length of a password in bytes, as no broker accepts more. Protects against endless files.
+/// Maximum length of a password in bytes, which is also the limit of MQTT. Protects against endless files.
 const LONGEST: u64 = 65_536;
 
 impl BrokerLogin {
-    /// Returns user and password. Files are read for each connection, so a new password needs no restart.
+    /// Returns user and password. Files are read for each connection, so that a new password needs no restart.
     ///
     /// # Errors
     ///
@@ -47,7 +45,7 @@ impl BrokerLogin {
         self.read_in(credentials.as_deref().map(Path::new))
     }
 
-    /// Like [`read`](Self::read), with the directory of systemd's credentials.
+    /// Like [`read`](Self::read), for the given directory of systemd's credentials.
     fn read_in(&self, credentials: Option<&Path>) -> Result<(String, String), LoginError> {
         let password = match &self.password {
             Password::Given(password) => password.clone(),
@@ -93,7 +91,7 @@ fn first_line(path: &Path) -> Result<String, LoginError> {
     }
 }
 
-/// Whether every user of this computer may read a file. False if the permissions cannot be read.
+/// Whether every user of this computer may read a file; false if its permissions cannot be read.
 pub(crate) fn is_open_to_all(path: &Path) -> bool {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! Reasons why there is no connection to the broker, as messages for its administrator.
+//! Reasons for a missing connection to the broker, as messages for the broker's administrator.
 
 use std::io;
 
@@ -11,17 +11,16 @@ use super::login::LoginError;
 use super::settings::MqttConfig;
 use super::tls::{TlsError, TlsRefusal};
 
-/// Why a connection failed or was lost.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LostReason {
-    /// Another client connected with the same id. Reconnecting at once would disconnect that one in turn.
+    /// Another client has connected with the same id. Reconnecting at once would disconnect that client in turn.
     #[error(
         "another program uses the client id {client_id}: check whether a second kiebitz has the same prefix and \
          the same name"
     )]
     TakenOver { client_id: String },
-    /// The broker closed several connections in a row without a reason, soon after it accepted them. MQTT 3.1.1 cannot
-    /// report a takeover.
+    /// The broker closed several connections in a row without a reason, each soon after accepting it. This is how a
+    /// takeover looks in MQTT 3.1.1, which cannot report it.
     #[error(
         "the broker closes every connection at once: probably another program uses the client id {client_id}; \
          check whether a second kiebitz has the same prefix and the same name"
@@ -35,10 +34,10 @@ pub(crate) enum LostReason {
     LoginMissing,
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// The broker closed the connection before it accepted it.
+    /// The broker closed the connection before accepting it.
     #[error("the broker closes the connection during the handshake{}", hint(*.encrypted))]
     ClosedEarly { encrypted: bool },
-    /// The broker closed the connection after it had accepted it.
+    /// The broker closed the connection after accepting it.
     #[error("the broker has closed the connection without giving a reason")]
     Closed,
     #[error("the broker does not answer")]
@@ -65,8 +64,8 @@ fn hint(encrypted: bool) -> &'static str {
 }
 
 impl LostReason {
-    /// Translates an error of rumqttc. `stands` tells whether the broker had accepted the connection.
-    pub(crate) fn of(error: ConnectionError, config: &MqttConfig, stands: bool) -> Self {
+    /// Translates an error of rumqttc. `accepted` is whether the broker had accepted the connection.
+    pub(crate) fn of(error: ConnectionError, config: &MqttConfig, accepted: bool) -> Self {
         if let (Some(tls), Some(error)) = (&config.tls, tls_error(&error)) {
             return TlsError::Refused(tls.refusal(error, &config.host)).into();
         }
@@ -85,11 +84,11 @@ impl LostReason {
                 },
                 None => Self::LoginMissing,
             },
-            // The server sent plain data or closed the connection during the TLS handshake.
+            // The server sent unencrypted data or closed the connection during the TLS handshake.
             ConnectionError::Tls(ClientTlsError::Io(error)) if closed(&error) => {
                 TlsError::Refused(TlsRefusal::NotTls).into()
             }
-            error if is_closed(&error) && stands => Self::Closed,
+            error if is_closed(&error) && accepted => Self::Closed,
             error if is_closed(&error) => Self::ClosedEarly {
                 encrypted: config.is_encrypted(),
             },
@@ -97,7 +96,7 @@ impl LostReason {
                 ConnectReturnCode::RefusedProtocolVersion | ConnectReturnCode::UnsupportedProtocolVersion,
             ) => Self::NoMqtt5,
             ConnectionError::MqttState(StateError::Deserialization(error))
-                if !stands && !matches!(error, PacketError::Io(_)) =>
+                if !accepted && !matches!(error, PacketError::Io(_)) =>
             {
                 Self::NoMqtt5
             }
@@ -109,10 +108,9 @@ impl LostReason {
         }
     }
 
-    /// Translates an error of rumqttc's client for MQTT 3.1.1.
-    pub(crate) fn of_old(error: four::ConnectionError, config: &MqttConfig, stands: bool) -> Self {
+    pub(crate) fn of_v4(error: four::ConnectionError, config: &MqttConfig, accepted: bool) -> Self {
         use four::{ConnectReturnCode as Code, ConnectionError as Error, StateError as State};
-        // Errors that both versions have are translated by `of`.
+        // `of` translates the errors that both versions have.
         let error = match error {
             Error::Tls(error) => ConnectionError::Tls(error),
             Error::Io(error) | Error::MqttState(State::Io(error)) => ConnectionError::Io(error),
@@ -129,21 +127,21 @@ impl LostReason {
             Error::ConnectionRefused(Code::RefusedProtocolVersion) => {
                 ConnectionError::ConnectionRefused(ConnectReturnCode::RefusedProtocolVersion)
             }
-            Error::MqttState(State::Deserialization(_)) | Error::NotConnAck(_) if !stands => {
+            Error::MqttState(State::Deserialization(_)) | Error::NotConnAck(_) if !accepted => {
                 return Self::NoMqtt5;
             }
             Error::NetworkTimeout | Error::FlushTimeout => return Self::NoAnswer,
             error => return Self::OldClient(Box::new(error)),
         };
-        Self::of(error, config, stands)
+        Self::of(error, config, accepted)
     }
 
-    /// Whether the broker may lack MQTT 5: it says so, or closes the connection during the handshake.
+    /// Whether the broker may not support MQTT 5: it reports so, or closes the connection during the handshake.
     pub(crate) fn may_lack_mqtt5(&self) -> bool {
         matches!(self, Self::NoMqtt5 | Self::ClosedEarly { .. })
     }
 
-    /// Whether the reason persists until a person acts.
+    /// Whether only a person can correct the problem.
     pub(crate) fn needs_people(&self) -> bool {
         match self {
             Self::TakenOver { .. }
@@ -164,13 +162,12 @@ impl LostReason {
         }
     }
 
-    /// Whether another client has taken over the client id.
     pub(crate) fn is_taken_over(&self) -> bool {
         matches!(self, Self::TakenOver { .. } | Self::ProbablyTakenOver { .. })
     }
 }
 
-/// The TLS error inside an error; an alert arrives as an I/O error while packets are read.
+/// The TLS error inside an error. An alert that arrives while packets are read is an I/O error.
 fn tls_error(error: &ConnectionError) -> Option<&rustls::Error> {
     match error {
         ConnectionError::Tls(ClientTlsError::TLS(error)) => Some(error),
@@ -189,7 +186,6 @@ fn io_error(error: &ConnectionError) -> Option<&io::Error> {
     }
 }
 
-/// Whether the server has closed the connection.
 fn is_closed(error: &ConnectionError) -> bool {
     matches!(error, ConnectionError::MqttState(StateError::ConnectionAborted))
         || io_error(error).is_some_and(closed)

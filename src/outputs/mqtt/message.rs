@@ -17,11 +17,11 @@ pub struct Message {
     pub payload: Bytes,
     /// The kind of the payload.
     pub media_type: MediaType,
-    /// How the message must be delivered.
+    /// The guarantee with which to deliver the message.
     pub delivery: Delivery,
-    /// Whether the journal has the event. If not, the message carries the user property `kept: false`.
+    /// Whether the journal has stored the event. If not, the message carries the user property `kept: false`.
     pub kept: bool,
-    /// Time of the event, if its delivery time is measured.
+    /// Time of the event; `None` if the delivery time of the message is not measured.
     pub happened: Option<Timestamp>,
 }
 
@@ -39,14 +39,14 @@ pub enum MediaType {
 /// Delivery guarantee of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delivery {
-    /// An event: must arrive, and in order.
+    /// An event. Always delivered, and in order.
     Event {
         /// The name of the board.
         board: Arc<str>,
         /// Seq of the event in the board's stream.
         seq: u64,
     },
-    /// The complete content of a topic, retained by the broker. Replaced by a later message on the same topic.
+    /// The complete content of a topic, retained by the broker. A later message on the same topic replaces it.
     Retained,
     /// The answer to a command.
     Answer {
@@ -56,7 +56,7 @@ pub enum Delivery {
 }
 
 impl Message {
-    /// An event, for the events topic.
+    /// An event, for the topic of events.
     #[must_use]
     pub fn event(topic: &Arc<str>, event: &Event) -> Self {
         let delivery = Delivery::Event {
@@ -73,7 +73,7 @@ impl Message {
         }
     }
 
-    /// Retained JSON with the complete content of a topic.
+    /// The complete content of a topic as retained JSON.
     pub fn retained(topic: &Arc<str>, content: &impl Serialize) -> Self {
         Self {
             topic: Arc::clone(topic),

@@ -1,7 +1,7 @@
 //! Output over MQTT: from events to messages, and from messages to the broker.
 //!
-//! [`Publisher`] and its [`Projection`]s, one for each board, turn events into [`Message`]s without I/O. [`Outbox`]
-//! takes messages without blocking, and a [`Courier`] delivers them to the broker at least once and in order, across
+//! [`Publisher`] turns events into [`Message`]s without I/O, with a [`Projection`] for each board. [`Outbox`] accepts
+//! messages without blocking, and a [`Courier`] delivers them to the broker at least once and in order, across
 //! reconnections. [`Prefix`] and [`BoardTopics`] name the topics; [`payload`] has the types of their payloads.
 
 mod backlog;

@@ -20,24 +20,23 @@ use super::topics::TopicError;
 pub use task::OutboxTask;
 use task::TooLarge;
 
-/// Takes messages for the broker. Cheap to clone, never blocks and never drops an event.
+/// Accepts messages for the broker. Cheap to clone, never blocks and never drops an event.
 ///
-/// With a [`Backlog`], at most 2000 events, 2 MiB in total, are in memory; further events are read from the backlog
-/// once the broker has taken half of them. Without one, all events are in memory, and publishers should wait until
-/// [`OutboxProgress::queued`] is low.
+/// With a [`Backlog`], at most 2000 events or 2 MiB of them are in memory. Further events are read from the backlog
+/// once the broker has acknowledged half of those in memory. Without a backlog, all events are in memory, and
+/// publishers should wait until [`OutboxProgress::queued`] is low.
 #[derive(Debug, Clone)]
 pub struct Outbox {
-    /// Unbounded, but does not pile up: the task also waits for this channel while it waits for the broker or the
-    /// backlog, and drains it each time. It holds only the messages of one turn of the task.
-    inbox: mpsc::UnboundedSender<Handed>,
+    /// Unbounded, but does not pile up: the task drains it each time it wakes up, also while it waits for the broker or
+    /// the backlog.
+    inbox: mpsc::UnboundedSender<InboxItem>,
     progress: Arc<watch::Sender<OutboxProgress>>,
     connection: watch::Receiver<ConnectionState>,
     lost: watch::Receiver<Option<String>>,
 }
 
-/// An item handed over to the task.
 #[derive(Debug)]
-enum Handed {
+enum InboxItem {
     Messages(Vec<Message>),
     Behind {
         board: Arc<str>,
@@ -56,13 +55,13 @@ pub struct OutboxProgress {
     pub behind: usize,
     /// Delivery times of the live events acknowledged since the start.
     pub delivered: Delivered,
-    /// Number of items handed over that the task has not received. They count as queued as well.
+    /// Number of items passed to the task that it has not received yet. They also count as `queued`.
     unread: usize,
-    /// The last event of each board up to which all are acknowledged.
+    /// The last seq of each board up to which all events are acknowledged.
     pub acknowledged: BTreeMap<Arc<str>, u64>,
 }
 
-/// Delivery times of events, from the event on the board to the broker's acknowledgement.
+/// Delivery times of events: from the event on the board to the broker's acknowledgement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Delivered {
     /// Number of events.
@@ -88,15 +87,15 @@ pub enum ConnectionState {
     Connecting,
     /// The broker has accepted the connection.
     Connected,
-    /// There is no connection, and the pause before the next attempt runs.
+    /// There is no connection until the pause before the next attempt is over.
     Disconnected,
     /// The task has ended.
     Stopped,
 }
 
 impl Outbox {
-    /// Returns the outbox to a broker and the task that delivers. Events without room in memory are read from
-    /// `backlog`, if given.
+    /// Creates the outbox for a broker and the task that delivers. Events for which there is no room in memory are read
+    /// from `backlog`, if given.
     ///
     /// # Errors
     ///
@@ -133,10 +132,10 @@ impl Outbox {
         Ok((outbox, task))
     }
 
-    /// Queues messages. Drops them with a warning after the task has ended.
+    /// Queues messages. After the task has ended, drops them with a warning.
     pub fn publish(&self, messages: Vec<Message>) {
         let count = messages.len();
-        if count > 0 && !self.hand_over(Handed::Messages(messages)) {
+        if count > 0 && !self.pass_on(InboxItem::Messages(messages)) {
             warn!(
                 count,
                 "{count} messages for the MQTT broker are dropped: they came after the shutdown"
@@ -147,7 +146,7 @@ impl Outbox {
     /// Requests the delivery of a board's events after `after`, up to `last`, from the backlog to `topic`. Must be
     /// called before any event of the board is published. Does nothing without a backlog.
     pub fn leave_behind(&self, board: &str, topic: &str, after: u64, last: u64) {
-        self.hand_over(Handed::Behind {
+        self.pass_on(InboxItem::Behind {
             board: board.into(),
             topic: topic.into(),
             after,
@@ -155,23 +154,23 @@ impl Outbox {
         });
     }
 
-    fn hand_over(&self, handed: Handed) -> bool {
-        let count = handed.count();
+    fn pass_on(&self, item: InboxItem) -> bool {
+        let count = item.count();
         self.progress.send_modify(|progress| {
             progress.queued += count;
             progress.unread += count;
         });
-        self.inbox.send(handed).is_ok()
+        self.inbox.send(item).is_ok()
     }
 
-    /// Waits until the broker has acknowledged everything handed over so far, or the task has ended. Returns whether
-    /// the broker has everything.
+    /// Waits until the broker has acknowledged all messages passed so far, or the task has ended. Returns whether all
+    /// were acknowledged.
     pub async fn drained(&self) -> bool {
         let mut connection = self.connection.clone();
         let mut progress = self.progress.subscribe();
         tokio::select! {
             biased;
-            // The sender lives in this handle: waiting cannot fail.
+            // The sender lives in this handle, so waiting cannot fail.
             _ = progress.wait_for(|progress| progress.queued == 0 && progress.behind == 0) => true,
             _ = connection.wait_for(|state| *state == ConnectionState::Stopped) => false,
         }
@@ -189,14 +188,15 @@ impl Outbox {
         self.connection.clone()
     }
 
-    /// Why there is no connection, for people; `None` while there is one, and until the first attempt has failed.
+    /// Why there is no connection, as a message for people. `None` while there is a connection, and until the first
+    /// attempt has failed.
     #[must_use]
     pub fn why_lost(&self) -> Option<String> {
         self.lost.borrow().clone()
     }
 }
 
-impl Handed {
+impl InboxItem {
     fn count(&self) -> usize {
         match self {
             Self::Messages(messages) => messages.len(),

@@ -1,4 +1,4 @@
-//! The messages for the broker: those in memory, and boards whose events must be read from the backlog.
+//! The messages for the broker: those in memory, and the boards with events that must be read from the backlog.
 
 use std::sync::Arc;
 
@@ -10,41 +10,39 @@ use super::queue::{Events, MessageQueue, Ticket};
 
 /// The messages for the broker, with a limit on the events in memory.
 ///
-/// If there is no room for an event, its board is *behind*: this event and all later ones come from the backlog, in
-/// order, until the backlog has no more. Retained messages always have room, as there is at most one waiting for each
-/// topic.
+/// If there is no room for an event, its board is *behind*: this event and all later ones are read from the backlog, in
+/// order, until the backlog has no more. There is always room for retained messages, since at most one is waiting for
+/// each topic.
 #[derive(Debug)]
 pub(crate) struct OutboxStore {
     queue: MessageQueue,
     ledger: Ledger,
     behind: Behind,
-    /// Limit of events in memory; `None` without a backlog, when all events are in memory.
+    /// Limit for events in memory; `None` without a backlog, so that all events are in memory.
     room: Option<Events>,
 }
 
-/// Limit of events in memory. A board has about a thousand events a day.
+/// Limit for events in memory. A board has about a thousand events a day.
 pub(crate) const MAX_EVENTS: Events = Events {
     count: 2000,
     bytes: 2 << 20,
 };
 
-/// Result of taking in a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PageOutcome {
-    /// Some of its events are in memory now, or the page was no longer needed.
+    /// Some events of the page are in memory now, or the page was no longer needed.
     Some,
     /// The page lacked the next events.
     Nothing {
-        /// Whether the previous page of the board lacked them too.
+        /// Whether the board's previous page lacked them too.
         again: bool,
     },
 }
 
-/// A message that the broker has acknowledged.
 #[derive(Debug)]
 pub(crate) struct Acknowledged {
     pub(crate) message: Message,
-    /// The board and its last event up to which all are acknowledged, if that has advanced.
+    /// The board, and the seq up to which all its events are acknowledged, if that has advanced.
     pub(crate) all: Option<(Arc<str>, u64)>,
 }
 
@@ -67,18 +65,17 @@ impl OutboxStore {
         self.behind.len()
     }
 
-    /// Whether the broker has everything.
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty() && self.behind() == 0
     }
 
     pub(crate) fn push(&mut self, message: Message) {
         if let Delivery::Event { board, seq } = &message.delivery {
-            if self.behind.raise(board, *seq) {
+            if self.behind.extend(board, *seq) {
                 return;
             }
             if !self.has_room(message.payload.len()) {
-                // The board is not behind, so all earlier events were in memory.
+                // The board is not behind, so all earlier events have been in memory.
                 let after = seq.saturating_sub(1);
                 self.behind.add(board, &message.topic, after, *seq);
                 return;
@@ -88,13 +85,13 @@ impl OutboxStore {
         self.queue.push(message);
     }
 
-    /// Adds a board's events after `after`, up to `last`, from the backlog. None of the board's events may be in
-    /// memory.
+    /// Adds the events of a board after `after`, up to `last`, which must be read from the backlog. None of the board's
+    /// events may be in memory.
     pub(crate) fn leave_behind(&mut self, board: &Arc<str>, topic: &Arc<str>, after: u64, last: u64) {
         self.behind.add(board, topic, after, last);
     }
 
-    /// The next page to read, if half of the memory is free.
+    /// The next page to read, if at least half of the memory is free.
     pub(crate) fn next_page(&mut self) -> Option<BacklogPage> {
         let (room, used) = (self.room?, self.queue.events());
         let low = used.count <= room.count / 2 && used.bytes <= room.bytes / 2;
@@ -102,7 +99,7 @@ impl OutboxStore {
     }
 
     /// Queues the events of a page as far as there is room.
-    pub(crate) fn take_in(&mut self, page: &BacklogPage, events: Vec<BacklogEvent>) -> PageOutcome {
+    pub(crate) fn load_page(&mut self, page: &BacklogPage, events: Vec<BacklogEvent>) -> PageOutcome {
         let Some(cursor) = self.behind.cursor(page) else {
             return PageOutcome::Some;
         };
@@ -113,7 +110,7 @@ impl OutboxStore {
             if event.seq <= after {
                 continue;
             }
-            // Later events are in the journal already, but `push` will still get them.
+            // The journal already has later events, but they will also be passed to `push`.
             if event.seq > last {
                 break;
             }
@@ -128,10 +125,10 @@ impl OutboxStore {
         self.read_up_to(page, after, full)
     }
 
-    /// Postpones a page that could not be read.
-    pub(crate) fn put_off(&mut self, page: &BacklogPage) {
+    /// Postpones a page that could not be read until the end of the pause.
+    pub(crate) fn postpone(&mut self, page: &BacklogPage) {
         if let Some(cursor) = self.behind.cursor(page) {
-            cursor.rest();
+            cursor.postpone();
         }
     }
 
@@ -140,7 +137,7 @@ impl OutboxStore {
             return PageOutcome::Some;
         };
         if after == page.after && !full {
-            cursor.rest();
+            cursor.postpone();
             let again = core::mem::replace(&mut cursor.missed, true);
             return PageOutcome::Nothing { again };
         }
@@ -151,21 +148,20 @@ impl OutboxStore {
     }
 
     /// Whether any board waits for the end of the pause.
-    pub(crate) fn rests(&self) -> bool {
-        self.behind.rests()
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.behind.is_waiting()
     }
 
-    /// Ends the pause: boards are read again.
-    pub(crate) fn wake(&mut self) {
-        self.behind.wake();
+    pub(crate) fn end_pause(&mut self) {
+        self.behind.end_pause();
     }
 
-    /// The next message to send, marked as sent.
+    /// The next message to send. Marks it as sent.
     pub(crate) fn send_next(&mut self) -> Option<(Ticket, &Message)> {
         self.queue.send_next()
     }
 
-    /// Marks a message as acknowledged. `None` if it was before.
+    /// Marks a message as acknowledged. Returns `None` if it was acknowledged already.
     pub(crate) fn acknowledge(&mut self, ticket: Ticket) -> Option<Acknowledged> {
         let message = self.queue.acknowledge(ticket)?;
         let all = match &message.delivery {
@@ -178,12 +174,10 @@ impl OutboxStore {
         Some(Acknowledged { message, all })
     }
 
-    /// Prepares for a new connection, see [`MessageQueue::restart`].
     pub(crate) fn restart(&mut self, greeting: Option<Message>) {
         self.queue.restart(greeting);
     }
 
-    /// Handles a lost connection, see [`MessageQueue::rewind`].
     pub(crate) fn rewind(&mut self) {
         self.queue.rewind();
     }

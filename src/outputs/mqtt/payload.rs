@@ -1,4 +1,4 @@
-//! Payloads of the retained topics. Each has the complete content.
+//! Payloads of the retained topics. Each payload is the complete content of its topic.
 
 mod daemon;
 
@@ -23,32 +23,32 @@ pub struct BoardState {
     pub board: String,
     /// The stream of its events.
     pub stream: String,
-    /// Host of the daemon. If that daemon is offline, the state of the board is unknown.
+    /// Host of the daemon that has the board. If that daemon is offline, the state of the board is unknown.
     pub daemon: String,
     /// The board answers.
     pub connected: bool,
-    /// Start of this connection state; `None` until the first sign of the board.
+    /// Start of this connection state; `None` until the first data from the board.
     #[serde(serialize_with = "rfc3339_option")]
     pub since: Option<Timestamp>,
     /// Why the board is not connected; `None` if it was never connected.
     pub reason: Option<String>,
-    /// Port that the board is or was plugged into.
+    /// Port to which the board is connected, or was last.
     pub port: Option<String>,
-    /// Serial number, the long one if the board has one.
+    /// Serial number; the long one if the board has one.
     pub serial: Option<String>,
-    /// Firmware version, major.minor.
+    /// Firmware version, `major.minor`.
     pub version: Option<String>,
     /// Orientation of the board; `None` if unknown.
     pub orientation: Option<Orientation>,
-    /// Charge of the board's battery in percent, 0 to 100; `None` if it has none, does not report it, or is not
+    /// Charge of the board's battery in percent, 0 to 100; `None` if the board has none, does not report it, or is not
     /// connected.
     pub battery: Option<u8>,
-    /// The clock at the board; not present while the board is not connected.
+    /// The clock at the board; absent while the board is not connected.
     pub clock: ClockPresence,
-    /// The table that the board stands on; `None` if it has no number.
+    /// The table on which the board stands; `None` if the board has no number.
     pub table: Option<u32>,
-    /// The clock according to the events, kept while the board is away: no event announces it again when the board
-    /// returns.
+    /// The clock according to the events. It is kept while the board is away, because no event announces it again when
+    /// the board returns.
     #[serde(skip)]
     clock_by_events: ClockPresence,
 }
@@ -67,13 +67,13 @@ pub struct ClockPresence {
 pub struct Placement {
     /// First field of a FEN.
     pub placement: String,
-    /// The pieces after the last ply published; `None` until a start position is set up.
+    /// The placement after the last published ply; `None` until a start position is set up.
     pub game_placement: Option<String>,
     /// Squares that differ, including those of a piece in a player's hand.
     pub differs: Vec<String>,
 }
 
-/// A payload with the time at which it was read. A new time alone is not a change.
+/// A payload with the time of its data. A new time alone is not a change.
 #[derive(Debug, Serialize)]
 pub(crate) struct Dated<'a, T> {
     #[serde(flatten)]
@@ -87,7 +87,7 @@ pub(crate) struct Dated<'a, T> {
 pub struct PublicClock {
     #[serde(flatten)]
     times: ClockView,
-    /// Delay in milliseconds: clients count down from `as_of` plus this delay. Absent without a delay.
+    /// Delay in milliseconds; absent without a delay. Clients count down from `as_of` plus this delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     delay_ms: Option<u64>,
 }
@@ -171,7 +171,7 @@ impl BoardState {
         }
     }
 
-    /// Takes in an event of the board.
+    /// Applies an event of the board.
     pub fn apply(&mut self, ts: Timestamp, kind: &EventKind) {
         match kind {
             EventKind::BoardConnected {
@@ -229,7 +229,7 @@ impl BoardState {
 }
 
 impl Placement {
-    /// `expected` is the placement of the game and the squares that differ from it.
+    /// `expected` is the placement of the game, and the squares that differ from it.
     #[must_use]
     pub fn new(physical: &Board, expected: Option<(&Board, Bitboard)>) -> Self {
         Self {
@@ -243,7 +243,7 @@ impl Placement {
 }
 
 impl PublicClock {
-    /// The clock for spectators who get it after `delay`.
+    /// The clock for spectators, who receive it after `delay`.
     #[must_use]
     pub fn new(times: ClockView, delay: Duration) -> Self {
         let delay_ms = u64::try_from(delay.as_millis()).ok();
@@ -255,7 +255,7 @@ impl PublicClock {
 }
 
 impl PublicGame {
-    /// `record` must be the delayed record of spectators, not the board's own.
+    /// `record` must be the delayed record for spectators, not the board's own.
     #[must_use]
     pub fn of(record: &GameRecord) -> Self {
         Self {
@@ -281,7 +281,7 @@ impl PublicGame {
 }
 
 impl PublicPlacement {
-    /// `record` must be the delayed record of spectators, not the board's own.
+    /// `record` must be the delayed record for spectators, not the board's own.
     #[must_use]
     pub fn of(record: &GameRecord) -> Self {
         let placement = record.fen.split(' ').next().unwrap_or_default();

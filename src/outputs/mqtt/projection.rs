@@ -25,11 +25,11 @@ use crate::outputs::shared::record::BoardRecord;
 /// Turns the events and the view of one board into messages: every event in order, followed by the retained messages
 /// that have changed.
 ///
-/// A retained message is published when its content changes, not when only its time does. The clock is published when
-/// the running side changes, when the time of a side that does not run changes, and when a reading differs by more than
-/// two seconds from a client's own countdown.
+/// A retained message is published when its content changes, but not when only its time does. The clock is published
+/// when the running side changes, when the time of a side that is not running changes, and when a reading differs by
+/// more than two seconds from a client's own countdown.
 ///
-/// Messages for spectators may have a delay; [`advance`](Self::advance) returns them when they are due.
+/// Messages for spectators may be delayed. [`advance`](Self::advance) returns them when they are due.
 #[derive(Debug)]
 pub struct Projection {
     topics: Topics,
@@ -43,12 +43,12 @@ pub struct Projection {
     /// The message for Home Assistant; `None` if disabled.
     discovery: Option<Message>,
     public: PublicProjection,
-    /// Whether the game comes from the journal and was not published yet.
+    /// Whether the game comes from the journal and has not been published yet.
     resumed: bool,
-    /// The board has not reported its placement since the start of kiebitz. Until then the retained messages for
-    /// placement and clock stay as they are.
-    unheard: bool,
-    /// The arbiter has removed the board with `forget`. Until it connects again, only events are published.
+    /// The board has not reported its placement since the start of kiebitz. Until then, the retained messages for
+    /// placement and clock stay unchanged.
+    awaits_placement: bool,
+    /// The arbiter has removed the board with `forget`. Only events are published until it connects again.
     forgotten: bool,
 }
 
@@ -80,7 +80,7 @@ struct LastPublished {
 }
 
 impl Projection {
-    /// The projection of a board without events. `host` is the daemon's.
+    /// The projection of a board without events. `host` is that of the daemon.
     #[must_use]
     pub fn new(topics: &BoardTopics, board: &str, stream: &str, host: &str) -> Self {
         Self {
@@ -103,7 +103,7 @@ impl Projection {
             discovery: None,
             public: PublicProjection::new(topics),
             resumed: false,
-            unheard: false,
+            awaits_placement: false,
             forgotten: false,
         }
     }
@@ -121,13 +121,13 @@ impl Projection {
         self
     }
 
-    /// Changes the delay for spectators, including messages that they do not have yet.
+    /// Changes the delay for spectators, including that of messages that are still waiting.
     pub(crate) fn set_public_delay(&mut self, delay: Duration) {
         self.public.set_delay(delay);
     }
 
-    /// Continues from the journal: `connected` is the board's last `board.connected`, `presence` the last event about
-    /// its connection.
+    /// Continues from the journal. `connected` is the board's last `board.connected`; `presence` is the last event
+    /// about its connection.
     pub fn resume(
         &mut self,
         connected: Option<&Event>,
@@ -140,24 +140,24 @@ impl Projection {
             self.board.apply(event.ts, &event.kind);
         }
         self.record.games = game.map_or_else(Games::new, Games::with);
-        // The broker may have restarted as well and lost its retained messages.
+        // The broker may have restarted too and lost its retained messages.
         self.resumed = true;
-        self.unheard = true;
+        self.awaits_placement = true;
     }
 
     /// Continues the messages for spectators from the journal. `events` begin with the game that spectators had at
-    /// `now`. Returns the retained messages that they have.
+    /// `now`. Returns the retained messages that spectators already have.
     pub fn resume_public(&mut self, now: Timestamp, events: &[Event]) -> Vec<Message> {
         self.public.resume(now, events);
         self.public.release(now)
     }
 
-    /// Continues with the incidents of the journal.
+    /// Continues with incidents from the journal.
     pub fn resume_incidents(&mut self, incidents: Incidents) {
         self.record.incidents = incidents;
     }
 
-    /// Takes in the events of one step, possibly none, and the view of the board after it.
+    /// Processes the events of one step, possibly none, and the view of the board after it.
     pub fn project<'e>(
         &mut self,
         now: Timestamp,
@@ -180,7 +180,7 @@ impl Projection {
             self.public.take(now, event);
             game_changed |= self.record.take(event).games;
             self.board.apply(event.ts, &event.kind);
-            self.unheard &= !matches!(event.kind, EventKind::BoardConnected { .. });
+            self.awaits_placement &= !matches!(event.kind, EventKind::BoardConnected { .. });
         }
         self.board.orientation = view.orientation.or(self.board.orientation);
         self.board.version = view
@@ -204,7 +204,7 @@ impl Projection {
         messages
     }
 
-    /// Time of the next [`advance`](Self::advance), if no events come before.
+    /// Time of the next call of [`advance`](Self::advance), unless events come earlier.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         self.public.poll_deadline()
@@ -215,7 +215,7 @@ impl Projection {
         self.public.release(now)
     }
 
-    /// Reports that the computer's clock was set forward by `by`. The delay for spectators stays the same in real time.
+    /// Follows a step of the computer's clock, forward by `by`: the delay for spectators stays the same in real time.
     pub fn set_forward(&mut self, by: Duration) {
         self.public.set_forward(by);
     }
@@ -230,7 +230,8 @@ impl Projection {
         self.forgotten = true;
     }
 
-    /// Publishes the board's health again, every minute: an old one shows clients that kiebitz is gone.
+    /// Publishes the board's health again. Called every minute, so that clients can recognise an old one if kiebitz is
+    /// gone.
     pub(crate) fn refresh(&mut self, now: Timestamp, line: LineHealth) -> Vec<Message> {
         self.line = line;
         if self.forgotten {
@@ -323,7 +324,7 @@ impl Projection {
             messages.extend(self.discovery.clone());
         }
         messages.extend(self.project_health(now));
-        if self.unheard {
+        if self.awaits_placement {
             return;
         }
         let published = &mut self.published;
@@ -351,7 +352,7 @@ impl Projection {
     }
 }
 
-/// The side whose flag decides the game. A clock also shows the flag of a finished period, which decides nothing.
+/// The side whose flag decides the game. A clock also shows the flag of a finished period, which does not decide it.
 fn lost_on_time(incidents: &Incidents, game: Option<&GameRecord>) -> Option<Flag> {
     let by_result = || {
         let game = game.filter(|game| game.ended.is_some() && game.reason == Some(EndReason::Flag))?;

@@ -1,4 +1,4 @@
-//! The messages of one board for spectators: game, PGN and clock, when they are [due](Delayed).
+//! The messages of one board for spectators: game, PGN and clock, once they are [due](Delayed).
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) struct PublicProjection {
     changed: bool,
     pgn: Option<String>,
     placement: Option<PublicPlacement>,
-    /// A clock reading that is due but not published yet.
+    /// A clock reading that is due but has not been published yet.
     clock: Option<ClockView>,
 }
 
@@ -50,41 +50,41 @@ impl PublicProjection {
         }
     }
 
-    /// Sets the delay, also for everything that is held, as if it had always been so.
+    /// Sets the delay, also for everything that is already waiting.
     pub(crate) fn set_delay(&mut self, delay: Duration) {
         self.delayed.set_delay(delay);
     }
 
     /// Continues at `now` from the journal, see [`Delayed::resume`]. The last clock reading that was due before the
-    /// last event is not published: the previous run may have published a newer one.
+    /// last event is not published, because the previous run may have published a newer one.
     pub(crate) fn resume(&mut self, now: Timestamp, events: &[Event]) {
         self.delayed.resume(now, events);
         let last = events.last().map_or(now, |last| last.ts.min(now));
-        self.pass(last);
+        self.apply_due(last);
         self.clock = None;
-        // The broker may have restarted as well and lost its retained messages.
+        // The broker may have restarted too and lost its retained messages.
         self.changed = true;
-        self.pass(now);
+        self.apply_due(now);
     }
 
-    /// Takes in an event that was published by `now`.
+    /// Queues an event that was published by `now`, until it is due.
     pub(crate) fn take(&mut self, now: Timestamp, event: &Event) {
         self.delayed.take(event.ts.min(now), event);
     }
 
-    /// Takes in the clock at `now`.
+    /// Queues a clock reading at `now`, until it is due.
     pub(crate) fn take_clock(&mut self, now: Timestamp, clock: &ClockView) {
         self.delayed.take_clock(now, clock);
     }
 
-    /// Time of the next [`release`](Self::release) with messages.
+    /// Time of the next call of [`release`](Self::release) that returns messages.
     pub(crate) fn poll_deadline(&self) -> Option<Timestamp> {
         self.delayed.poll_deadline()
     }
 
     /// Returns the messages for spectators that are due by `now`.
     pub(crate) fn release(&mut self, now: Timestamp) -> Vec<Message> {
-        self.pass(now);
+        self.apply_due(now);
         let mut messages = Vec::new();
         if let Some(record) = self.delayed.games().current().filter(|_| self.changed) {
             messages.push(Message::retained(&self.game_topic, &PublicGame::of(record)));
@@ -108,7 +108,7 @@ impl PublicProjection {
         messages
     }
 
-    /// The message about the board's connection. Has no delay, because it reveals nothing about the game.
+    /// The message about the board's connection. It is not delayed, because it reveals nothing about the game.
     pub(crate) fn presence(&self, now: Timestamp, board: &str, connected: bool) -> Message {
         let board = board.to_owned();
         let state = PublicState { board, connected };
@@ -119,7 +119,7 @@ impl PublicProjection {
         Message::retained(&self.state_topic, &content)
     }
 
-    /// Forgets everything, and returns messages that clear all topics.
+    /// Clears the state, and returns messages that clear all topics.
     pub(crate) fn forget(&mut self) -> Vec<Message> {
         self.delayed.forget();
         self.changed = false;
@@ -139,17 +139,17 @@ impl PublicProjection {
             .collect()
     }
 
-    /// Reports that the computer's clock was set forward by `by`: the delay stays the same in real time.
+    /// Follows a step of the computer's clock, forward by `by`: the delay stays the same in real time.
     pub(crate) fn set_forward(&mut self, by: Duration) {
         self.delayed.set_forward(by);
     }
 
-    /// Takes in everything that is due by `now`.
-    fn pass(&mut self, now: Timestamp) {
+    /// Applies everything that is due by `now`.
+    fn apply_due(&mut self, now: Timestamp) {
         while let Some(due) = self.delayed.poll(now) {
             match due {
                 Due::Event(_) => self.changed = true,
-                // The topics have only the current game.
+                // The topics show the current game only.
                 Due::Earlier(_) => {}
                 Due::Clock(clock) => self.clock = Some(clock),
             }

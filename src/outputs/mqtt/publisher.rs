@@ -20,9 +20,9 @@ use super::settings::MqttConfig;
 use super::topics::{Prefix, TopicError};
 use crate::outputs::shared::board_status::BoardView;
 
-/// Turns the events of the boards of one stream into messages: a [`Projection`] for each board, and the daemon's state.
+/// Turns the events of one stream into messages: a [`Projection`] for each board, and the daemon's state.
 ///
-/// It sends nothing itself; the messages go to an [`Outbox`](super::Outbox). A board that was not [added](Self::add) is
+/// Does not send the messages: pass them to an [`Outbox`](super::Outbox). A board that was not [added](Self::add) is
 /// not published.
 #[derive(Debug)]
 pub struct Publisher {
@@ -34,23 +34,23 @@ pub struct Publisher {
     stream: String,
     started: Timestamp,
     projections: BTreeMap<String, Projection>,
-    /// Next due time of each board with held messages for spectators.
+    /// When delayed messages for spectators are due, with the board.
     waiting: BTreeSet<(Timestamp, String)>,
-    /// The daemon's state last announced, with its time and boards.
+    /// The daemon's state announced last, with its time and boards.
     announced: Option<(Timestamp, Vec<String>, Option<DaemonHealth>)>,
-    /// The last published summary of the round.
+    /// The summary of the round published last.
     round: Option<RoundTotals>,
-    /// Whether a board has changed since then.
+    /// Whether a board has changed since the last summary.
     changed: bool,
-    /// Time of the last publication of the boards' health.
     refreshed: Option<Timestamp>,
 }
 
-/// Longest interval between two publications of the daemon's state, and of the boards' health.
+/// Maximum interval between two publications of the daemon's state, and of the boards' health.
 const ANNOUNCED_EVERY: Duration = Duration::from_secs(60);
 
 impl Publisher {
-    /// A publisher for the boards of `stream`, with prefix and host of `config`. `started` is the start of the daemon.
+    /// Creates a publisher for the boards of `stream`, with prefix and host of `config`. `started` is the start time of
+    /// the daemon.
     ///
     /// # Errors
     ///
@@ -74,8 +74,8 @@ impl Publisher {
         })
     }
 
-    /// Adds a board with a delay for spectators. Returns false if the board was added before; its delay then stays the
-    /// same, see [`delay_by`](Self::delay_by).
+    /// Adds a board with a delay for spectators. Returns false if the board was added already; its delay then stays
+    /// unchanged, see [`delay_by`](Self::delay_by).
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Publisher {
         Ok(true)
     }
 
-    /// Names of the published boards, sorted.
+    /// Names of the published boards, in order.
     pub fn boards(&self) -> impl Iterator<Item = &str> {
         self.projections.keys().map(String::as_str)
     }
@@ -122,14 +122,14 @@ impl Publisher {
         }
     }
 
-    /// Continues a board with the incidents of the journal.
+    /// Continues a board with incidents from the journal.
     pub fn resume_incidents(&mut self, board: &str, incidents: Incidents) {
         if let Some(projection) = self.projections.get_mut(board) {
             projection.resume_incidents(incidents);
         }
     }
 
-    /// Continues the messages for spectators of a board from the journal, see [`Projection::resume_public`].
+    /// Continues a board's messages for spectators from the journal, see [`Projection::resume_public`].
     pub fn resume_public(&mut self, board: &str, events: &[Event]) -> Vec<Message> {
         let Some(projection) = self.projections.get_mut(board) else {
             return Vec::new();
@@ -139,7 +139,7 @@ impl Publisher {
         messages
     }
 
-    /// Returns the messages of one board after a step. `events`, possibly none, may include those of other boards.
+    /// Returns the messages of one board after a step. `events` may include those of other boards, or be empty.
     pub fn project<'e>(
         &mut self,
         now: Timestamp,
@@ -157,7 +157,7 @@ impl Publisher {
         messages
     }
 
-    /// Time of the next [`advance`](Self::advance), if no events come before.
+    /// Time of the next call of [`advance`](Self::advance), unless events come earlier.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         self.waiting.first().map(|(due, _)| *due)
@@ -185,7 +185,7 @@ impl Publisher {
         }
     }
 
-    /// Reports that the computer's clock was set forward by `by`. All delays, intervals and the uptime stay the same in
+    /// Follows a step of the computer's clock, forward by `by`: all delays, intervals and the uptime stay the same in
     /// real time.
     pub fn set_forward(&mut self, by: Duration) {
         for projection in self.projections.values_mut() {
@@ -202,8 +202,8 @@ impl Publisher {
         self.refreshed = self.refreshed.map(|refreshed| refreshed + by);
     }
 
-    /// Returns the daemon's state if it is due: the boards or urgent parts of the health have changed, or a minute has
-    /// passed.
+    /// Returns the daemon's state if it is due: if the boards or urgent parts of the health have changed, or a minute
+    /// has passed.
     pub fn announce(
         &mut self,
         now: Timestamp,
@@ -240,7 +240,7 @@ impl Publisher {
         Some(message)
     }
 
-    /// Returns the boards' health every minute. `line` gives the counters of a board's line.
+    /// Returns the boards' health every minute. `line` returns the counters of the connection to a board.
     pub fn refresh(&mut self, now: Timestamp, line: impl Fn(&str) -> LineHealth) -> Vec<Message> {
         if self
             .refreshed
@@ -255,8 +255,8 @@ impl Publisher {
             .collect()
     }
 
-    /// Records when messages of a board are due for spectators. An outdated entry is harmless: `advance` then finds
-    /// nothing to publish.
+    /// Records when the next messages of a board for spectators are due. An outdated entry is harmless, because
+    /// `advance` then finds nothing to publish.
     fn wait(&mut self, board: &str) {
         let due = self.projections.get(board).and_then(Projection::poll_deadline);
         if let Some(due) = due {
@@ -266,7 +266,7 @@ impl Publisher {
 }
 
 /// The parts of the health whose changes are published at once: problems of journal, recordings, disk, power supply and
-/// outputs, and the round. Everything else is published each minute.
+/// outputs, and the round. All others are published once a minute.
 fn urgent(health: Option<&DaemonHealth>) -> Option<impl PartialEq> {
     let DaemonHealth {
         storage,

@@ -7,9 +7,9 @@ use super::message::{Delivery, Message};
 
 /// Messages from their publication until the broker has acknowledged them.
 ///
-/// Events stay in order. Of the retained messages on one topic only the latest counts: a later one replaces a waiting
-/// one and goes to the end of the queue, after the events that it reflects. The latest retained message of every topic
-/// is kept permanently, because a broker that restarts may have lost it.
+/// Events stay in order. Only the latest retained message of a topic counts: it replaces one that is still waiting and
+/// goes to the end of the queue, after the events that it reflects. The latest retained message of every topic is kept
+/// permanently, because a broker that restarts may have lost it.
 #[derive(Debug, Default)]
 pub(crate) struct MessageQueue {
     entries: VecDeque<QueueEntry>,
@@ -17,35 +17,33 @@ pub(crate) struct MessageQueue {
     first: Ticket,
     /// Ticket of the next entry to send on this connection.
     next: Ticket,
-    /// Number of entries with a message.
+    /// Number of entries that contain a message.
     held: usize,
-    /// Count and bytes of the events among them.
+    /// Count and bytes of the events in the queue.
     events: Events,
     /// Number of entries sent since the oldest unacknowledged one.
     window: usize,
-    /// The latest retained message of every topic.
     retained: BTreeMap<Arc<str>, Message>,
-    /// Ticket of the retained message that waits to be sent, by topic.
+    /// Tickets of the retained messages that wait to be sent, by topic.
     waiting: HashMap<Arc<str>, Ticket>,
 }
 
 /// Position of a message in the queue. Not reused on the same connection.
 pub(crate) type Ticket = i64;
 
-/// Number and size of events in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Events {
     pub(crate) count: usize,
-    /// Sum of their payloads.
+    /// Sum of the sizes of their payloads.
     pub(crate) bytes: usize,
 }
 
-/// Maximum number of empty entries. Compacting for fewer is not worthwhile.
+/// Maximum number of empty entries. Compacting fewer is not worthwhile.
 const MAX_SPARE: usize = 256;
 
 #[derive(Debug)]
 struct QueueEntry {
-    /// `None` if acknowledged, or replaced by a later retained message.
+    /// `None` if the message was acknowledged, or replaced by a later retained message.
     message: Option<Message>,
     sent: bool,
 }
@@ -63,7 +61,6 @@ impl MessageQueue {
         self.events
     }
 
-    /// Number of messages sent since the oldest unacknowledged one.
     pub(crate) fn window(&self) -> usize {
         self.window
     }
@@ -105,7 +102,7 @@ impl MessageQueue {
         }
     }
 
-    /// The next message to send, marked as sent.
+    /// The next message to send. Marks it as sent.
     pub(crate) fn send_next(&mut self) -> Option<(Ticket, &Message)> {
         loop {
             let ticket = self.next;
@@ -125,7 +122,7 @@ impl MessageQueue {
         }
     }
 
-    /// Marks a message as acknowledged. `None` if it was before.
+    /// Marks a message as acknowledged. Returns `None` if it was acknowledged already.
     pub(crate) fn acknowledge(&mut self, ticket: Ticket) -> Option<Message> {
         let message = self.take(ticket);
         while self.entries.front().is_some_and(|entry| entry.message.is_none()) {
@@ -138,8 +135,8 @@ impl MessageQueue {
         message
     }
 
-    /// Prepares for a new connection. Unacknowledged messages are sent again in order, after `greeting`, if given, and
-    /// the latest retained messages of all topics without a message in the queue.
+    /// Prepares for a new connection. Queues `greeting` first, if given, then the latest retained messages of all
+    /// topics that have no message in the queue, and then all unacknowledged messages again, in order.
     pub(crate) fn restart(&mut self, greeting: Option<Message>) {
         self.rewind();
         if let Some(outdated) = greeting

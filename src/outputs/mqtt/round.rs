@@ -1,4 +1,4 @@
-//! Summary of the round on a daemon's boards.
+//! Summary of the round over the boards of a daemon.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use super::projection::Projection;
 
-/// Totals over all boards of a daemon.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct RoundTotals {
     pub boards: usize,
@@ -19,25 +18,24 @@ pub(super) struct RoundTotals {
     pub playing: usize,
     /// Number of boards whose last game is over.
     pub ended: usize,
-    /// Number of those games by result.
+    /// Number of games that are over, by result.
     pub results: BTreeMap<GameResult, usize>,
-    /// Open incidents that need a person, by severity, then by age.
+    /// Open incidents that need a person, the most severe and then the oldest first.
     pub attention: Vec<Attention>,
 }
 
-/// An open incident that needs a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Attention {
     pub board: String,
     pub kind: IncidentKind,
     pub severity: Severity,
-    /// The start of its evidence.
+    /// Start of the incident's evidence.
     #[serde(serialize_with = "rfc3339")]
     pub since: Timestamp,
 }
 
 impl RoundTotals {
-    /// Sums up the boards, without those that are forgotten.
+    /// Sums up all boards that are not removed.
     pub(crate) fn of<'p>(boards: impl Iterator<Item = &'p Projection>) -> Self {
         let mut round = Self::default();
         for board in boards.filter(|board| !board.is_forgotten()) {

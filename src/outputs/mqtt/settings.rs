@@ -41,9 +41,8 @@ pub struct MqttConfig {
 }
 
 impl MqttConfig {
-    /// Reads the broker's URL, like `mqtt://user:password@host:1883`, or `mqtts://` for an encrypted connection. The
-    /// default port is 1883, or 8883 for an encrypted connection. User and password must be percent-encoded. The prefix
-    /// is "kiebitz".
+    /// Parses the broker's URL, like `mqtt://user:password@host:1883`, or `mqtts://` for an encrypted connection. The
+    /// default port is 1883, or 8883 if encrypted. User and password must be percent-encoded. The prefix is "kiebitz".
     ///
     /// # Errors
     ///
@@ -124,8 +123,8 @@ impl MqttConfig {
         self.hub
     }
 
-    /// Topics to subscribe to.
-    pub(crate) fn asked_for(&self) -> Vec<String> {
+    /// Topics to which the connection subscribes.
+    pub(crate) fn subscriptions(&self) -> Vec<String> {
         let commands = self.commands.then(|| self.prefix.commands());
         let resend = self.hub.then(|| self.prefix.resend());
         commands.into_iter().flatten().chain(resend).collect()
@@ -137,7 +136,7 @@ impl MqttConfig {
         self.commands
     }
 
-    /// Sets the user. The password is in systemd's credential `mqtt-password`, if that exists.
+    /// Sets the user. The password is read from systemd's credential `mqtt-password`, if that exists.
     #[must_use]
     pub fn with_user(mut self, user: &str) -> Self {
         self.login = Some(BrokerLogin {
@@ -178,8 +177,8 @@ impl MqttConfig {
         self
     }
 
-    /// Uses a client id of this process, for a program beside the daemon, such as a replay. The broker then keeps both
-    /// connections.
+    /// Uses a client id of this process, for a program that runs in addition to the daemon, such as a replay. The
+    /// broker then keeps both connections.
     #[must_use]
     pub fn beside_the_daemon(mut self) -> Self {
         self.client = ClientRole::Process(std::process::id());
@@ -268,7 +267,7 @@ pub(crate) fn host_name() -> String {
     }
 }
 
-/// Interval of keep-alive pings. Without an answer for twice this time, the connection counts as lost.
+/// Interval between keep-alive pings. After twice this time without an answer, the connection counts as lost.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

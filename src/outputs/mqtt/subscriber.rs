@@ -1,4 +1,4 @@
-//! A connection for receiving and sending single messages, without the daemon's outbox.
+//! A connection for receiving and sending single messages, independent of the daemon's outbox.
 
 use core::time::Duration;
 
@@ -15,7 +15,7 @@ use super::link;
 use super::lost::LostReason;
 use super::settings::MqttConfig;
 
-/// A connection that is made again whenever it is lost.
+/// A connection that is restored whenever it is lost.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     heard: mpsc::Receiver<Heard>,
@@ -26,27 +26,26 @@ pub(crate) struct Subscriber {
 struct OutgoingMessage {
     topic: String,
     text: String,
-    /// Time after which the message is dropped; `None` for no limit.
+    /// Time at which the message is dropped; `None` for never.
     expires: Option<Instant>,
 }
 
 #[derive(Debug)]
 pub(crate) enum Heard {
-    /// The connection stands; retained messages come next. Messages may have been missed.
+    /// The broker has accepted the connection, and retained messages follow. Messages may have been missed.
     Connected,
-    /// The connection failed or was lost, and will be made again.
     Lost(LostReason),
     Message {
         topic: String,
         payload: Bytes,
-        /// The broker had retained the message, perhaps for long.
+        /// The broker had retained the message, possibly for a long time.
         retained: bool,
     },
 }
 
-/// Capacity of the queue of received messages. If it is full, the broker waits.
+/// Capacity of the queue of received messages. The broker waits while it is full.
 const ROOM: usize = 1024;
-/// Capacity of the queue of outgoing messages. Further ones are dropped.
+/// Capacity of the queue of outgoing messages. Further messages are dropped.
 const MAX_OUTGOING: usize = 1024;
 const MAX_PACKET_BYTES: u32 = 4 << 20;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -54,7 +53,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 impl Subscriber {
-    /// Subscribes to `topics`, in a task that ends when the subscriber is dropped. `name` is part of the client id and
+    /// Subscribes to `topics` in a task that ends when the subscriber is dropped. `name` is part of the client id and
     /// must be unique in this process. Must be called within a tokio runtime.
     pub(crate) fn start(config: MqttConfig, name: &str, topics: Vec<String>) -> Self {
         let (sender, heard) = mpsc::channel(ROOM);
@@ -73,7 +72,7 @@ impl Subscriber {
         }
     }
 
-    /// Sends a message. Drops it if the queue is full; the caller must expect losses.
+    /// Sends a message. Drops it if the queue is full, so the caller must expect losses.
     pub(crate) fn ask(&self, topic: String, text: String) {
         let _ = self.outgoing.try_send(OutgoingMessage {
             topic,
@@ -82,8 +81,8 @@ impl Subscriber {
         });
     }
 
-    /// Sends a message that expires after `within`. It is not sent later, nor forwarded later by a broker that supports
-    /// MQTT 5. Returns false if the queue is full.
+    /// Sends a message that expires after `within`. It is then neither sent nor, by a broker that supports MQTT 5,
+    /// forwarded. Returns false if the queue is full.
     pub(crate) fn ask_within(&self, topic: String, text: String, within: Duration) -> bool {
         let expires = Some(Instant::now() + within);
         self.outgoing
@@ -92,7 +91,7 @@ impl Subscriber {
     }
 }
 
-/// Connects again and again, until the subscriber is dropped.
+/// Connects, and reconnects after each loss, until the subscriber is dropped.
 async fn listen(
     config: MqttConfig,
     id: String,
@@ -117,7 +116,8 @@ async fn listen(
     }
 }
 
-/// Runs one connection to its end. Returns whether it stood, and why it ended; `None` if the subscriber was dropped.
+/// Runs one connection to its end. Returns whether it was accepted, and why it ended; `None` if the subscriber was
+/// dropped.
 async fn connection(
     config: &MqttConfig,
     id: &str,
@@ -141,18 +141,18 @@ async fn connection(
         options.set_transport(Transport::tls_with_config(tls.into()));
     }
     let (client, mut events) = AsyncClient::new(options, ROOM);
-    let mut stands = false;
+    let mut accepted = false;
     loop {
         let event = tokio::select! {
             event = events.poll() => event,
-            Some(ask) = to_send.recv(), if stands => {
+            Some(ask) = to_send.recv(), if accepted => {
                 send(&client, ask);
                 continue;
             }
         };
         let incoming = match event {
             Ok(Event::Incoming(Packet::ConnAck(_))) => {
-                stands = true;
+                accepted = true;
                 let filters = topics
                     .iter()
                     .map(|topic| rumqttc::v5::mqttbytes::v5::Filter::new(topic, QoS::AtLeastOnce));
@@ -167,24 +167,24 @@ async fn connection(
                 retained: publish.retain,
             },
             Ok(_) => continue,
-            Err(error) => return (stands, Some(LostReason::of(error, config, stands))),
+            Err(error) => return (accepted, Some(LostReason::of(error, config, accepted))),
         };
         if heard.send(incoming).await.is_err() {
-            return (stands, None);
+            return (accepted, None);
         }
     }
 }
 
-/// Sends a message. Failures are ignored, as the connection is then about to be lost.
-fn send(client: &AsyncClient, ask: OutgoingMessage) {
-    let OutgoingMessage { topic, text, expires } = ask;
+/// Sends a message. Ignores failures, since the connection is then about to be lost.
+fn send(client: &AsyncClient, message: OutgoingMessage) {
+    let OutgoingMessage { topic, text, expires } = message;
     let Some(expires) = expires else {
         let _ = client.try_publish(topic, QoS::AtLeastOnce, false, text);
         return;
     };
-    // MQTT counts whole seconds; round up.
-    let left = expires.saturating_duration_since(Instant::now());
-    if let Ok(seconds @ 1..) = u32::try_from(left.as_millis().div_ceil(1000)) {
+    // MQTT counts whole seconds, so round up.
+    let remaining = expires.saturating_duration_since(Instant::now());
+    if let Ok(seconds @ 1..) = u32::try_from(remaining.as_millis().div_ceil(1000)) {
         let properties = PublishProperties {
             message_expiry_interval: Some(seconds),
             ..PublishProperties::default()

@@ -1,4 +1,4 @@
-//! Encrypted connections: trusted CAs, client certificates, and readable errors about both.
+//! Encrypted connections: trusted CAs, client certificates, and readable errors about them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,13 +23,13 @@ pub(crate) struct Tls {
 /// PEM files of a client certificate and its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ClientFiles {
-    /// The certificate, followed by intermediate certificates if there are any.
+    /// The certificate, followed by intermediate certificates, if any.
     pub(crate) certificate: PathBuf,
-    /// The key, without a passphrase.
+    /// The key, which must not have a passphrase.
     pub(crate) key: PathBuf,
 }
 
-/// Why no encrypted connection can be made. Each text is a sentence for the broker's administrator.
+/// Reason for a failure to set up encryption, as a sentence for the broker's administrator.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TlsError {
     #[error("cannot read {}: {source}", path.display())]
@@ -54,7 +54,7 @@ pub(crate) enum TlsError {
     Refused(TlsRefusal),
 }
 
-/// Why one side rejects the other.
+/// Reason for which one side rejects the other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TlsRefusal {
     #[error("the broker's certificate is not signed by the CA in {}", ca_file.display())]
@@ -94,11 +94,11 @@ pub(crate) enum TlsRefusal {
 }
 
 impl Tls {
-    /// Reads the files. Called for each connection, so a renewed certificate needs no restart.
+    /// Reads the files. Called for each connection, so that a renewed certificate needs no restart.
     ///
     /// # Errors
     ///
-    /// Fails if a file is missing, has the wrong content, or does not fit the others.
+    /// Fails if a file is missing, has the wrong content, or does not match the others.
     pub(crate) fn client_config(&self) -> Result<ClientConfig, TlsError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider)
@@ -136,7 +136,7 @@ impl Tls {
                         .map_err(|_| TlsError::DamagedCertificate { path: path.clone() })?;
                 }
             }
-            // Unreadable entries of the system's list matter only if no entry is left.
+            // Invalid entries of the system's list matter only if no valid one is left.
             None => {
                 roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
             }
@@ -191,7 +191,7 @@ impl Tls {
         }
     }
 
-    /// Translates the alert that the broker sent before it closed the connection.
+    /// Translates an alert that the broker sent before it closed the connection.
     fn alert(&self, alert: AlertDescription) -> TlsRefusal {
         use AlertDescription as Alert;
 
@@ -217,7 +217,7 @@ impl Tls {
     }
 }
 
-/// Alerts with which a broker rejects a client certificate.
+/// Alerts by which a broker rejects a client certificate.
 const REFUSE_CERTIFICATE: [AlertDescription; 9] = [
     AlertDescription::AccessDenied,
     AlertDescription::BadCertificate,
@@ -231,7 +231,7 @@ const REFUSE_CERTIFICATE: [AlertDescription; 9] = [
 ];
 
 fn wrong_name(host: &str, presented: &[String]) -> TlsRefusal {
-    // The names come as `DnsName("host")` and `IpAddress(address)`.
+    // The names have the form `DnsName("host")` or `IpAddress(address)`.
     let name = |name: &String| {
         let inner = name.split_once('(').map_or(&**name, |(_, inner)| inner);
         inner.trim_end_matches(')').trim_matches('"').to_owned()
@@ -246,7 +246,7 @@ fn wrong_name(host: &str, presented: &[String]) -> TlsRefusal {
     }
 }
 
-/// A date in UTC after a word; empty if the time is out of range.
+/// A date in UTC, preceded by `word`; empty if the time is out of range.
 fn day(word: &str, time: UnixTime) -> String {
     let seconds = i64::try_from(time.as_secs()).ok();
     let time = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
@@ -254,7 +254,7 @@ fn day(word: &str, time: UnixTime) -> String {
         .unwrap_or_default()
 }
 
-/// Reads all certificates of a file, at least one.
+/// Reads all certificates of a file. Fails if there is none.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let pem = read(path)?;
     let certificates: Vec<_> = CertificateDer::pem_slice_iter(&pem)
@@ -274,7 +274,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     let pem = read(path)?;
     let key = PrivateKeyDer::from_pem_slice(&pem);
     let path = path.to_owned();
-    // Older files mark encryption in a header, and the key alone would look valid.
+    // Older files mark encryption in a header only, and their key alone would look valid.
     if [&b"BEGIN ENCRYPTED"[..], b"Proc-Type: 4,ENCRYPTED"]
         .iter()
         .any(|mark| pem.windows(mark.len()).any(|window| window == *mark))
@@ -400,7 +400,7 @@ mod tests {
             folder.ends_with(": this is a directory: name a file in it"),
             "{folder}"
         );
-        // PEM files may contain other text, in any encoding, and begin with a byte order mark.
+        // PEM files may contain other text, in any encoding, and may begin with a byte order mark.
         let marked = [b"\xef\xbb\xbf", damaged.as_bytes(), b"M\xfcller\n"].concat();
         fs::write(&path, marked).expect("room");
         assert!(matches!(

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-/// The first levels of all topics, as in "kiebitz" or "club/kiebitz".
+/// The first levels of all topics, for example "kiebitz" or "club/kiebitz".
 ///
 /// ```
 /// use kiebitz::outputs::mqtt::Prefix;
@@ -37,14 +37,13 @@ impl BriefTopics {
     }
 }
 
-/// A parsed command or resend topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandTopic {
-    /// The board's level.
+    /// The level that stands for the board.
     pub(crate) board: String,
-    /// The login whose own topic it is; `None` on the common topic.
+    /// The login to which the topic belongs; `None` for the common topic.
     pub(crate) login: Option<String>,
-    /// Whether it is a request to send events again, not a command.
+    /// Whether the topic is for requests to send events again, not for commands.
     pub(crate) is_resend: bool,
 }
 
@@ -116,7 +115,7 @@ impl Prefix {
         Ok(format!("{self}/daemons/{}/round", level(host)?))
     }
 
-    /// A topic for testing whether the broker accepts messages. Its content is meaningless.
+    /// A topic to test whether the broker accepts messages. The content has no meaning.
     ///
     /// # Errors
     ///
@@ -125,7 +124,7 @@ impl Prefix {
         Ok(format!("{self}/daemons/{}/test", level(host)?))
     }
 
-    /// The topics of a board. A `/` in its name, as in the name of a port, becomes a `-`.
+    /// The topics of a board. A `/` in the board's name, such as in the name of a port, becomes a `-`.
     ///
     /// # Errors
     ///
@@ -138,21 +137,21 @@ impl Prefix {
         })
     }
 
-    /// Filters for the commands of all boards: the common topic, and one topic for each login, which the broker's
+    /// Filters for the commands to all boards: the common topic, and one topic for each login, which the broker's
     /// access list can protect.
     pub(crate) fn commands(&self) -> [String; 2] {
         ["", "/+"].map(|login| format!("{self}/boards/+/command{login}"))
     }
 
-    /// The command topic of a board, given the level of its name: the login's own topic, if there is a login that can
-    /// be a level, else the common topic.
+    /// The command topic of a board, given the level of its name: the login's own topic if there is a login that can be
+    /// a level, or else the common topic.
     pub(crate) fn command(&self, board: &str, login: Option<&str>) -> String {
         let own = login.filter(|login| check(login).is_ok() && !login.is_empty() && !login.contains('/'));
         let own = own.map(|login| format!("/{login}")).unwrap_or_default();
         format!("{self}/boards/{board}/command{own}")
     }
 
-    /// Filter for the requests to send events again, of all boards.
+    /// Filter for requests to send events of any board again.
     pub(crate) fn resend(&self) -> String {
         format!("{self}/boards/+/resend")
     }
@@ -178,7 +177,7 @@ impl Prefix {
     }
 
     /// The topic for the answer to a command: the `requested` topic, or else the board's answer topic. Other topics of
-    /// kiebitz are refused, so that a sender cannot make kiebitz write to topics that only kiebitz may write to.
+    /// kiebitz are refused, so that a sender cannot make kiebitz write to topics to which only kiebitz may write.
     pub(crate) fn answer(&self, board: &str, requested: Option<&str>) -> String {
         let own = format!("{self}/boards/{board}/answer");
         let may = |requested: &str| {

@@ -1,4 +1,4 @@
-//! Tests whether the broker accepts messages: publishes one on a separate connection.
+//! Tests whether the broker accepts messages, by publishing one on a separate connection.
 
 use std::sync::Arc;
 
@@ -11,13 +11,11 @@ use super::settings::MqttConfig;
 #[cfg(target_os = "linux")]
 use crate::outputs::shared::{reports::BROKER, trial::Trial};
 
-/// Why the test failed.
 enum TrialFailure {
     Lost(LostReason),
     Refused(String),
 }
 
-/// Ticket of the only message.
 const TICKET: Ticket = 0;
 const CONTENT: &str = "{\"test\":true}";
 
@@ -32,13 +30,13 @@ impl MqttConfig {
     }
 }
 
-/// Publishes a message and waits until the broker has acknowledged it. The caller sets the timeout.
+/// Publishes a message and waits until the broker has acknowledged it. The caller limits the time.
 ///
 /// # Errors
 ///
-/// Fails with a text for people.
+/// Fails with a message for people.
 async fn try_out(config: &MqttConfig) -> Result<(), String> {
-    // A client id of its own, so that the broker keeps the daemon's connection.
+    // A separate client id, so that the broker keeps the daemon's connection.
     let config = config.clone().beside_the_daemon();
     let topic = config.prefix.daemon_test(&config.daemon);
     let topic: Arc<str> = topic.map_err(|error| error.to_string())?.into();
@@ -74,7 +72,7 @@ async fn attempt(dialect: Dialect, config: &MqttConfig, message: &Message) -> Re
             }
             LinkEvent::Closed => return Ok(()),
             LinkEvent::Lost(reason) => return Err(TrialFailure::Lost(reason)),
-            LinkEvent::Commanded(_) | LinkEvent::Unheard(_) => {}
+            LinkEvent::CommandReceived(_) | LinkEvent::SubscriptionRefused(_) => {}
         }
     }
 }

@@ -4,10 +4,10 @@ use std::net::Ipv6Addr;
 
 pub(super) struct BrokerUrl {
     pub(super) encrypted: bool,
-    /// The host; an IPv6 address is in brackets.
+    /// The host, with brackets if it is an IPv6 address.
     pub(super) host: String,
     pub(super) port: u16,
-    /// The user and, after a colon, the password.
+    /// The user, and the password after the colon.
     pub(super) user: Option<(String, Option<String>)>,
 }
 
@@ -27,7 +27,7 @@ pub enum UrlError {
     /// The host is missing.
     #[error("the broker's URL names no host; expected for example mqtt://localhost:1883")]
     NoHost,
-    /// The URL is for an encrypted connection, but the address in brackets cannot be in a certificate.
+    /// The connection would be encrypted, but the address in brackets cannot be in a certificate.
     #[error(
         "in the URL of an encrypted connection, write an IPv6 address in [ ] and without a zone (%...): the \
          broker's certificate is checked against it"
@@ -36,7 +36,7 @@ pub enum UrlError {
     /// The port is not a number from 1 to 65535.
     #[error("the broker's port must be a number from 1 to 65535; with a user it is USER:PASSWORD@HOST:PORT")]
     Port,
-    /// There is more after the port.
+    /// There is text after the port.
     #[error("the broker's URL must end with the port; the prefix is a separate option")]
     Rest,
     /// There is a password without a user.
@@ -101,7 +101,7 @@ impl BrokerUrl {
     }
 }
 
-/// Repeats the text before "://" only if it cannot be anything but a scheme.
+/// Repeats the text before "://" only if it can only be a scheme.
 fn no_scheme(scheme: &str) -> UrlError {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     if scheme.bytes().all(plain) {
@@ -124,13 +124,13 @@ fn split_port(address: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The host; an IPv6 address without its brackets.
+/// The host, without brackets if it is an IPv6 address.
 pub(super) fn without_brackets(host: &str) -> &str {
     let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     inner.unwrap_or(host)
 }
 
-/// Splits user and password. `None` if both are missing.
+/// Splits and decodes user and password; `None` if both are missing.
 fn login(user: &str) -> Result<Option<(String, Option<String>)>, UrlError> {
     let (user, password) = match user.split_once(':') {
         Some((user, password)) => (user, Some(decoded(password)?)),

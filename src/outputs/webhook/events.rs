@@ -1,8 +1,8 @@
-//! Posts each event at least once, in order within each board. Only if the journal is read late after a restart, live
-//! events precede older ones.
+//! Posts each event at least once, in the order of its board. There is one exception: if the journal can be read only
+//! late after a restart, live events precede older ones.
 //!
 //! A file stores the last event of each board that the address has accepted. After a restart, the remaining events of
-//! the tournament's games are posted from the journal.
+//! the tournament's games are read from the journal and posted.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -27,12 +27,11 @@ use crate::system_time::wall_time;
 /// Maximum number of events in one request.
 const TOGETHER: usize = 100;
 /// Maximum number of events waiting for an unreachable address: a round of a hundred boards. Beyond it, the oldest
-/// events are left to the journal and posted after the next start.
+/// events are dropped from memory; the next start reads them from the journal and posts them.
 const WAITING: usize = 20_000;
-/// Shortest interval between two writes of the notes.
+/// Minimum interval between two writes of the notes.
 const NOTED: Duration = Duration::from_secs(10);
 
-/// Posts events until the input ends.
 pub(super) async fn follow(
     settings: Webhook,
     delay: Duration,
@@ -54,21 +53,21 @@ pub(super) async fn follow(
             biased;
             input = inputs.recv() => {
                 let Some((now, input)) = input else { break };
-                poster.queue.take_in(now, &input);
+                poster.queue.apply_input(now, &input);
                 while let Ok((now, input)) = inputs.try_recv() {
-                    poster.queue.take_in(now, &input);
+                    poster.queue.apply_input(now, &input);
                 }
             }
             () = sleep_until(waits_until) => waits_until = None,
         }
-        while waits_until.is_none() && poster.queue.is_any() {
+        while waits_until.is_none() && poster.queue.has_due() {
             waits_until = poster.post().await.map(|pause| Instant::now() + pause);
             while let Ok((now, input)) = inputs.try_recv() {
-                poster.queue.take_in(now, &input);
+                poster.queue.apply_input(now, &input);
             }
         }
     }
-    while poster.queue.is_any() && poster.post().await.is_none() {}
+    while poster.queue.has_due() && poster.post().await.is_none() {}
     poster.note();
 }
 
@@ -81,13 +80,13 @@ struct EventPoster {
 }
 
 impl EventPoster {
-    /// Posts the next events that are due. Returns the pause before the next attempt if the address refuses them.
+    /// Posts the next due events. Returns the pause before the next attempt if the address refuses them.
     async fn post(&mut self) -> Option<Duration> {
         let output = self.address.output().to_owned();
         let (body, count) = self.queue.next();
         match self.address.post(None, "application/json", body).await {
             Ok(()) => {
-                self.queue.taken(count);
+                self.queue.remove_posted(count);
                 if self.noted.elapsed() >= NOTED {
                     self.note();
                 }
@@ -118,24 +117,24 @@ impl EventPoster {
 #[derive(Debug)]
 struct WebhookQueue {
     delay: Duration,
-    /// Events that are not due yet, each with the time at which it is due.
+    /// Events that are not due yet, with their due times.
     held: VecDeque<(Timestamp, Event)>,
     due: VecDeque<Event>,
-    /// The last event of each board that the address had at the start.
+    /// The last event of each board that the address had accepted before the start.
     delivered_before: BTreeMap<String, u64>,
     /// The first live event of each board since the start.
     first: BTreeMap<String, u64>,
-    /// The last event of each board up to which the address has all.
+    /// The last event of each board up to which the address has accepted all.
     noted: BTreeMap<String, u64>,
-    /// Boards with events left to the journal; their `noted` no longer advances.
+    /// Boards with events that were dropped from memory. Their `noted` no longer advances.
     behind: BTreeSet<String>,
-    /// Whether the journal has the events that arrive now.
+    /// Whether the journal stores the events that arrive now.
     kept: bool,
     /// Events that the journal does not have, by board and seq.
     unkept: BTreeSet<(String, u64)>,
 }
 
-/// An event with the mark `kept: false` if the journal does not have it.
+/// An event with `kept: false` if the journal does not have it.
 #[derive(Debug, Serialize)]
 struct Posted<'q> {
     #[serde(flatten)]
@@ -159,7 +158,7 @@ impl WebhookQueue {
         }
     }
 
-    fn take_in(&mut self, now: Timestamp, input: &FeedInput) {
+    fn apply_input(&mut self, now: Timestamp, input: &FeedInput) {
         match input {
             FeedInput::Events(events) => {
                 for event in events {
@@ -179,7 +178,7 @@ impl WebhookQueue {
                     }
                     self.hold(event.ts.min(now), event);
                 }
-                // The due times interleave: the past of a board may be older than events held for another board.
+                // A board's past may be older than the held events of other boards.
                 self.held.make_contiguous().sort_by_key(|(due, _)| *due);
             }
             FeedInput::SetForward(by) => self.set_forward(*by, |_| true),
@@ -201,7 +200,7 @@ impl WebhookQueue {
         }
     }
 
-    /// Moves the due times of some boards forward: no time passed while the clock was set.
+    /// Moves the due times of some boards forward by the step of the clock, since no time has passed.
     fn set_forward(&mut self, by: Duration, is_held: impl Fn(&str) -> bool) {
         for (due, event) in &mut self.held {
             if is_held(&event.board) {
@@ -217,11 +216,11 @@ impl WebhookQueue {
         }
     }
 
-    fn is_any(&self) -> bool {
+    fn has_due(&self) -> bool {
         !self.due.is_empty()
     }
 
-    /// The JSON of the next events that are due, and their number.
+    /// The next due events as JSON, and their number.
     fn next(&self) -> (Vec<u8>, usize) {
         let next: Vec<Posted<'_>> = self
             .due
@@ -240,8 +239,8 @@ impl WebhookQueue {
         }
     }
 
-    /// Removes the first `count` due events, which the address has accepted.
-    fn taken(&mut self, count: usize) {
+    /// Removes the first `count` due events after the address has accepted them.
+    fn remove_posted(&mut self, count: usize) {
         for event in self.due.drain(..count.min(self.due.len())) {
             if !self.behind.contains(&event.board) {
                 let noted = self.noted.entry(event.board).or_default();

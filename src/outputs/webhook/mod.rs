@@ -1,4 +1,4 @@
-//! Webhooks: HTTP addresses that receive each round as PGN, or the events as JSON.
+//! Webhooks: HTTP addresses to which rounds are posted as PGN, or events as JSON.
 
 #[cfg(target_os = "linux")]
 mod events;

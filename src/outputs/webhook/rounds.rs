@@ -13,7 +13,6 @@ use crate::outputs::shared::address::{Address, PostFailure};
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
-/// Posts rounds until the files no longer change.
 pub(super) async fn follow(settings: Webhook, files: Snapshot, reports: Reports) {
     let poster = RoundPoster {
         address: address(&settings),
@@ -39,7 +38,6 @@ impl Recipient for RoundPoster {
 }
 
 impl RoundPoster {
-    /// Posts the rounds that have changed.
     async fn post_changes(&mut self, files: &Files) -> Result<(), PostFailure> {
         let output = self.address.output().to_owned();
         for (round, content) in rounds(files) {

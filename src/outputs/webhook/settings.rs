@@ -12,10 +12,10 @@ use crate::settings::{Name, SpannedError, delay, named, path, required_name, wit
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
-    /// The name in the log and on the status page: the address itself may be a secret.
+    /// The name in the log and on the status page, since the URL itself may be a secret.
     #[serde(deserialize_with = "required_name")]
     pub name: Name,
-    /// The address. `{round}` in it stands for the number of the round.
+    /// The URL. `{round}` in it stands for the number of the round.
     #[serde(deserialize_with = "url")]
     pub url: String,
     /// The content to send.
@@ -24,7 +24,7 @@ pub struct Webhook {
     /// A file with a bearer token in its first line; `None` if the address requires no token.
     #[serde(default, deserialize_with = "path")]
     pub token_file: Option<PathBuf>,
-    /// Delay after the event, at most two hours; `None` for the usual delay of the broadcast.
+    /// Delay of the content, at most two hours; `None` for the common delay of the broadcast.
     #[serde(default, deserialize_with = "delay")]
     pub delay: Option<Duration>,
 }

@@ -1,5 +1,5 @@
-//! Damage to the state directory after a round: no seq is given to another event, and everything that recordings,
-//! starts and commands yield is restored.
+//! Damage to the state directory after a round: no seq is given to another event, and every event that follows from
+//! recordings, starts and commands is restored.
 
 use std::collections::BTreeSet;
 use std::io::BufReader;
@@ -14,17 +14,16 @@ use super::*;
 /// All events that have left the process, by board and seq.
 type Published = BTreeMap<(String, u64), String>;
 
-/// A state directory, and the events that its daemon has published.
 struct Played {
     directory: TempDir,
     config: Config,
     published: Published,
     now: Timestamp,
-    /// The files after the first of two games.
-    half: Vec<(PathBuf, Vec<u8>)>,
+    /// The files as they were after the first of two games.
+    midway: Vec<(PathBuf, Vec<u8>)>,
 }
 
-/// The arbiter's commands, each after this percentage of a game's packets.
+/// The arbiter's commands, each with the percentage of a game's packets after which it is sent.
 const COMMANDS: [(usize, &str); 4] = [
     (
         10,
@@ -83,10 +82,10 @@ impl Played {
             directory,
             published: Published::new(),
             now: NOW,
-            half: Vec::new(),
+            midway: Vec::new(),
         };
         played.play("/dev/ttyA", "clean-game.pcapng");
-        played.half = played.files();
+        played.midway = played.files();
         played.play("/dev/ttyB", "games/blitz-0.pcapng");
         played
     }
@@ -104,7 +103,7 @@ impl Played {
         let (mut journal, mut numbers) = (journal.expect("a journal"), numbers.expect("a file"));
         assert_eq!(unkept, []);
         let filled = Journal::open_to_read(&self.config.journal_file()).expect("a journal");
-        self.published.extend(all(&filled));
+        self.published.extend(all_events(&filled));
         let mut inputs = InputsFile::open(&self.config.inputs_file()).expect("a file");
         let mut recorder = self.recorder();
         close(&mut recorder, closed);
@@ -147,10 +146,10 @@ impl Played {
             self.now = at;
         }
         self.now = self.now + Duration::from_secs(20);
-        // The files as SIGKILL leaves them: closing the journal would empty its log.
-        let left = self.files();
+        // Copy the files as SIGKILL leaves them, since closing the journal would empty its log.
+        let files_at_kill = self.files();
         drop(journal);
-        put(&left);
+        write_files(&files_at_kill);
     }
 
     fn recorder(&self) -> Recorder {
@@ -171,7 +170,6 @@ impl Played {
             .collect()
     }
 
-    /// A copy that can be damaged.
     fn copied(&self) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let config = config(&directory);
@@ -189,9 +187,9 @@ impl Played {
             let place = path.strip_prefix(self.directory.path()).expect("in it");
             directory.path().join(place)
         };
-        let half = self.half.iter();
+        let midway = self.midway.iter();
         Self {
-            half: half.map(|(path, bytes)| (moved(path), bytes.clone())).collect(),
+            midway: midway.map(|(path, bytes)| (moved(path), bytes.clone())).collect(),
             config,
             directory,
             published: self.published.clone(),
@@ -214,7 +212,7 @@ impl Played {
     }
 
     fn remove(&self, name: &str) {
-        // Fails if the file was already removed by an earlier damage.
+        // Fails if an earlier damage has already removed the file.
         let _ = fs::remove_file(self.file(name));
     }
 
@@ -223,16 +221,16 @@ impl Played {
         for name in names {
             self.remove(name);
         }
-        let half = self.half.iter();
-        let half: Vec<_> = half
+        let midway = self.midway.iter();
+        let midway: Vec<_> = midway
             .filter(|(path, _)| names.iter().any(|name| *path == self.file(name)))
             .cloned()
             .collect();
-        put(&half);
+        write_files(&midway);
     }
 
     /// Starts the daemon and checks the journal. Returns the journal's events.
-    fn begin(&mut self, words: &str) -> Published {
+    fn begin(&mut self, case: &str) -> Published {
         self.now = self.now + Duration::from_secs(60);
         let Started {
             journal,
@@ -242,18 +240,18 @@ impl Played {
             ..
         } = started(&self.config, self.now);
         close(&mut self.recorder(), closed);
-        let mut journal = journal.unwrap_or_else(|| panic!("{words} leaves no journal"));
-        let mut numbers = numbers.unwrap_or_else(|| panic!("{words} leaves no numbers"));
-        let has = all(&journal);
-        for (key, payload) in &has {
+        let mut journal = journal.unwrap_or_else(|| panic!("{case} leaves no journal"));
+        let mut numbers = numbers.unwrap_or_else(|| panic!("{case} leaves no numbers"));
+        let kept = all_events(&journal);
+        for (key, payload) in &kept {
             let published = self.published.get(key);
             assert!(
                 published.is_none_or(|published| published == payload),
-                "{words}: {key:?} was given to another event"
+                "{case}: {key:?} was given to another event"
             );
         }
-        self.published.extend(has.clone());
-        // Known and new boards report events from now on.
+        self.published.extend(kept.clone());
+        // From now on, known and new boards report events.
         let boards: BTreeSet<String> = self.published.keys().map(|(board, _)| board.clone()).collect();
         for board in boards.iter().map(String::as_str).chain(["another"]) {
             let note = Command::parse(r#"{"id":"5","do":"annotate","text":"go on"}"#).expect("a command");
@@ -268,14 +266,14 @@ impl Played {
             let key = (event.board.clone(), event.seq);
             assert!(
                 self.published.insert(key.clone(), payload(event)).is_none(),
-                "{words}: {key:?} is given again"
+                "{case}: {key:?} is given again"
             );
         }
         journal.append(&events).expect("room");
         let noted = events.iter();
         let noted = noted.map(|event| (&*event.board, event.seq, digest_of(event)));
         numbers.note_kept(noted).expect("room");
-        has
+        kept
     }
 
     /// Whether the journal has the names and results of all games.
@@ -294,32 +292,32 @@ impl Played {
     }
 }
 
-fn put(files: &[(PathBuf, Vec<u8>)]) {
+fn write_files(files: &[(PathBuf, Vec<u8>)]) {
     for (path, bytes) in files {
         fs::write(path, bytes).expect("room");
     }
 }
 
-fn all(journal: &Journal) -> Published {
-    let mut has = Published::new();
+fn all_events(journal: &Journal) -> Published {
+    let mut kept = Published::new();
     for (board, _) in journal.boards(LIVE_STREAM).expect("readable") {
         let events = journal.events_after(LIVE_STREAM, &board, 0, usize::MAX >> 1);
         for event in events.expect("readable") {
-            has.insert((board.clone(), event.seq), event.payload);
+            kept.insert((board.clone(), event.seq), event.payload);
         }
     }
-    has
+    kept
 }
 
-/// A kind of damage: description, whether all events are restored under their seqs, and action.
+/// A kind of damage: description, whether all events are restored with their seqs, and action.
 type Damage = (String, bool, How);
 
 type How = Box<dyn Fn(&Played, &mut Chance)>;
 
 fn damages() -> Vec<Damage> {
     let mut damages: Vec<Damage> = Vec::new();
-    let mut damage = |words: &str, whole: bool, action: How| {
-        damages.push((words.to_owned(), whole, action));
+    let mut damage = |case: &str, restores_all: bool, action: How| {
+        damages.push((case.to_owned(), restores_all, action));
     };
     for kilobytes in [4, 8, 12, 20, 40, 80] {
         damage(
@@ -426,13 +424,13 @@ fn damages() -> Vec<Damage> {
     damages
 }
 
-/// Moves everything from the log into the journal's file, as happens after a while. A damaged file stays as it is.
+/// Moves everything from the log into the journal's file, as SQLite does now and then. A damaged file stays unchanged.
 fn checkpoint(played: &Played) {
     let journal = rusqlite::Connection::open(played.file(JOURNAL)).expect("a file");
     let _ = journal.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
 }
 
-/// Records the closings of ports that were open when the daemon was killed.
+/// Records the closing of ports that were open when the daemon was killed.
 fn close(recorder: &mut Recorder, closed: Vec<(Timestamp, Interface)>) {
     for (at, port) in closed {
         let reason = restart::CUT_OFF.to_owned();
@@ -450,23 +448,23 @@ fn published_events_keep_their_seqs_and_are_restored_after_any_damage() {
         played.published.len()
     );
     let mut chance = Chance::new(53);
-    for (nth, (words, whole, damage)) in damages().iter().enumerate() {
+    for (nth, (case, restores_all, damage)) in damages().iter().enumerate() {
         let mut damaged = played.copied();
         damage(&damaged, &mut chance);
-        let words = format!("{nth}: {words}");
-        let has = damaged.begin(&words);
-        assert!(damaged.has_games(), "{words}");
-        if *whole {
+        let case = format!("{nth}: {case}");
+        let kept = damaged.begin(&case);
+        assert!(damaged.has_games(), "{case}");
+        if *restores_all {
             for (key, payload) in &played.published {
-                assert_eq!(has.get(key), Some(payload), "{words}: {key:?} is there again");
+                assert_eq!(kept.get(key), Some(payload), "{case}: {key:?} is there again");
             }
         }
-        damaged.begin(&format!("{words}, once more"));
-        assert!(damaged.has_games(), "{words}, once more");
+        damaged.begin(&format!("{case}, once more"));
+        assert!(damaged.has_games(), "{case}, once more");
     }
 }
 
-/// If the recordings do not have all events any more, the seqs of lost events are not given again.
+/// The seqs of events that the recordings no longer contain are not given again.
 #[test]
 fn seqs_of_lost_events_are_not_given_again() {
     let played = Played::new();
@@ -474,16 +472,16 @@ fn seqs_of_lost_events_are_not_given_again() {
     let damages = damages();
     for nth in 0..60 {
         let mut damaged = played.copied();
-        let mut words = format!("number {nth}");
+        let mut case = format!("number {nth}");
         for _ in 0..=chance.below(3) {
             let (description, _, damage) = &damages[chance.below(damages.len())];
-            words = format!("{words}; {description}");
+            case = format!("{case}; {description}");
             damage(&damaged, &mut chance);
         }
         match chance.below(4) {
             0 => {
                 damaged.remove("inputs.jsonl");
-                words = format!("{words}; no second copy of commands");
+                case = format!("{case}; no second copy of commands");
             }
             1 => {
                 for file in fs::read_dir(damaged.config.recordings())
@@ -493,12 +491,12 @@ fn seqs_of_lost_events_are_not_given_again() {
                     let bytes = fs::read(file.path()).expect("a file");
                     fs::write(file.path(), &bytes[..chance.below(bytes.len() + 1)]).expect("room");
                 }
-                words = format!("{words}; recordings are cut short");
+                case = format!("{case}; recordings are cut short");
             }
             _ => {}
         }
-        damaged.begin(&words);
-        damaged.begin(&format!("{words}, once more"));
+        damaged.begin(&case);
+        damaged.begin(&format!("{case}, once more"));
     }
 }
 
@@ -515,28 +513,28 @@ fn seqs_continue_above_an_older_copy_and_the_next_start_replays_the_jump() {
     ];
     played.roll_back(&names);
     let mut before = Published::new();
-    for words in [
+    for case in [
         "an older copy",
         "an older copy, once more",
         "an older copy, a third time",
     ] {
-        let has = played.begin(words);
+        let kept = played.begin(case);
         assert!(
-            before.iter().all(|(key, payload)| has.get(key) == Some(payload)),
-            "{words}"
+            before.iter().all(|(key, payload)| kept.get(key) == Some(payload)),
+            "{case}"
         );
-        before = has;
+        before = kept;
         let journal = Journal::open_to_read(&played.config.journal_file()).expect("a journal");
         let run = journal.all_runs().expect("readable").pop().expect("a start");
         assert_eq!(
             run.boards,
             BTreeMap::new(),
-            "{words}: all boards go on from the recordings"
+            "{case}: all boards go on from the recordings"
         );
         assert_eq!(
             run.jumps.is_empty(),
-            words != "an older copy",
-            "{words}: {:?}",
+            case != "an older copy",
+            "{case}: {:?}",
             run.jumps
         );
     }

@@ -5,14 +5,12 @@ use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::events::{Event, EventKind};
 use kiebitz_hardware::Timestamp;
 
-/// A game with facts that its record lacks.
+/// A game with facts that are not part of its record.
 #[derive(Debug)]
 pub(in crate::outputs) struct ShownGame {
     pub(in crate::outputs) record: GameRecord,
-    /// The round and table of the game.
     pub(in crate::outputs) paired: PairedGame,
     pub(in crate::outputs) serial: Option<String>,
-    /// Time of the first move.
     pub(in crate::outputs) first_move: Option<Timestamp>,
 }
 
@@ -36,7 +34,6 @@ impl ShownGame {
         }
     }
 
-    /// The round and the table of the game, if known.
     pub(in crate::outputs) fn place(&self) -> (Option<u32>, Option<u32>) {
         self.paired.place()
     }

@@ -1,8 +1,8 @@
-//! The whole event for people outside the hall: every round with all its games, as PGN and as the JSON tree that relays
-//! and viewers poll.
+//! The whole event for people outside the hall: every round with all its games, as PGN and as the tree of JSON files
+//! that relays and viewers poll.
 //!
-//! The files depend only on the events of all boards and the event's pairings, and are the same in the daemon, the hub
-//! and a replay. No event enters before it is [due](crate::outputs::shared::delayed).
+//! The files depend only on the events of all boards and the pairings of the event, so daemon, hub and replay produce
+//! the same files. No event is applied before it is [due](crate::outputs::shared::delayed).
 
 mod contents;
 pub(in crate::outputs) mod game;
@@ -31,12 +31,12 @@ use crate::tournament::{Round, Tournament};
 use game::ShownGame;
 use rounds::Slot;
 
-/// The facts of the event from the configuration. Pairing files may have more.
+/// The facts of the event from the configuration. Pairing files may add more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct EventFacts {
     pub(crate) name: Option<String>,
     pub(crate) site: Option<String>,
-    /// As in the PGN tag `TimeControl`.
+    /// In the format of the PGN tag `TimeControl`.
     pub(crate) time_control: Option<String>,
     pub(crate) start: Option<DrawnStart>,
 }
@@ -47,57 +47,51 @@ pub(crate) struct Broadcast {
     delay: Duration,
     facts: EventFacts,
     tournament: Arc<Tournament>,
-    /// Whether the daemon is still playing back its recordings after a restart.
+    /// Whether the daemon is still replaying its recordings after a restart.
     restarts: bool,
     boards: BTreeMap<String, BroadcastBoard>,
-    /// All games by id.
     games: BTreeMap<String, ShownGame>,
     /// Results entered by arbiters for pairings without a game.
     results: TableResults,
     files: Files,
-    /// Files of the web page; empty without a page.
+    /// Files of the web page; empty if the page is off.
     page: Files,
-    /// Rounds that have changed since the files were made.
+    /// Rounds that have changed since the files were last made.
     changed: BTreeSet<u32>,
     all_changed: bool,
-    /// The content last written for each game, by round and table. Most games do not change between two writes.
+    /// The content last written for each game, by round and table. Reused if the game has not changed.
     written: BTreeMap<(u32, u32), WrittenGame>,
 }
 
-/// The content written for a game.
 #[derive(Debug)]
 struct WrittenGame {
     stamp: GameStamp,
     pgn: Option<Arc<[u8]>>,
     json: Option<Arc<[u8]>>,
-    /// The game in the file of the page, without its moves.
+    /// The entry of the game in the round's file for the page, without its moves.
     card: String,
-    /// The moves of the game in a file of their own.
+    /// The file with the moves of the game.
     moves: Option<Arc<[u8]>>,
 }
 
-/// Version of the data that a game was written from.
+/// The version of the data from which a game was written.
 #[derive(Debug, PartialEq, Eq)]
 struct GameStamp {
-    /// The id of the game and its revision.
     game: Option<(String, u64)>,
-    /// The entered result of a table without a game.
     entered: Option<EnteredResult>,
     clock: Option<(ClockView, Timestamp)>,
 }
 
-/// A board and its delayed events.
 #[derive(Debug)]
 struct BroadcastBoard {
     delayed: Delayed,
     serial: Option<String>,
     clock: Option<ClockView>,
-    /// Id of the last game that is due on the board.
+    /// Id of the board's latest game that is due.
     game: Option<String>,
 }
 
 impl EventFacts {
-    /// The facts in the event's regulations.
     pub(crate) fn of(regulations: &Regulations) -> Self {
         Self {
             name: regulations.event.clone(),
@@ -109,7 +103,7 @@ impl EventFacts {
 }
 
 impl Broadcast {
-    /// Creates the broadcast of an event without games, with a delay.
+    /// Creates the broadcast of an event without games. `delay` applies to all boards.
     pub(crate) fn new(delay: Duration, facts: EventFacts) -> Self {
         Self {
             delay,
@@ -133,45 +127,43 @@ impl Broadcast {
         self.all_changed = true;
     }
 
-    /// Sets whether the daemon is playing back its recordings after a restart.
+    /// Sets whether the daemon is replaying its recordings after a restart.
     pub(crate) fn restart(&mut self, restarts: bool) {
         self.all_changed |= self.restarts != restarts;
         self.restarts = restarts;
     }
 
-    /// Sets the pairings.
     pub(crate) fn pair(&mut self, tournament: Arc<Tournament>) {
         self.all_changed |= self.tournament != tournament;
         self.tournament = tournament;
     }
 
-    /// Changes the facts of the event.
+    /// Replaces the facts of the event.
     pub(crate) fn rename(&mut self, facts: EventFacts) {
         self.all_changed |= self.facts != facts;
         self.facts = facts;
     }
 
-    /// Takes in an event that was published at `at`.
+    /// Queues an event that was published at `at`, until it is due.
     pub(crate) fn take(&mut self, at: Timestamp, event: &Event) {
         let board = self.board(&event.board);
         if let EventKind::BoardConnected { serial, .. } = &event.kind {
-            // Keep the known number: a board that is plugged in again may not report its number.
+            // A board that is plugged in again may not report its number: keep the known one.
             board.serial = serial.clone().or_else(|| board.serial.take());
         }
         board.delayed.take(at, event);
     }
 
-    /// Sets the serial number of a board.
     pub(crate) fn know(&mut self, board: &str, serial: &str) {
         self.board(board).serial = Some(serial.to_owned());
     }
 
-    /// Takes in the clock of a board at `now`.
+    /// Queues a clock reading of a board at `now`, until it is due.
     pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockView) {
         self.board(board).delayed.take_clock(now, clock);
     }
 
-    /// Takes in the journal's events of a board at `now`.
+    /// Queues the journal's events of a board, as of `now`.
     pub(crate) fn resume(&mut self, now: Timestamp, board: &str, events: &[Event]) {
         self.board(board).delayed.resume(now, events);
         self.advance(now);
@@ -189,14 +181,14 @@ impl Broadcast {
             })
     }
 
-    /// Reports that the computer's clock was set forward by `by`: the delay stays the same in real time.
+    /// Follows a step of the computer's clock, forward by `by`: the delay stays the same in real time.
     pub(crate) fn set_forward(&mut self, by: Duration) {
         for board in self.boards.values_mut() {
             board.delayed.set_forward(by);
         }
     }
 
-    /// Takes in everything that is due by `now`. Returns whether the files have changed.
+    /// Applies everything that is due by `now`. Returns whether the files have changed.
     pub(crate) fn advance(&mut self, now: Timestamp) -> bool {
         for board in self.boards.values_mut() {
             while let Some(due) = board.delayed.poll(now) {
@@ -210,7 +202,7 @@ impl Broadcast {
                         let Some(game) = event.game.as_ref().and_then(|game| self.games.get_mut(game)) else {
                             continue;
                         };
-                        // The event may move the game to another round: both rounds change.
+                        // The event may move the game to another round, so both rounds change.
                         self.changed.extend(round_of(game));
                         game.apply(&event);
                         self.changed.extend(round_of(game));
@@ -260,23 +252,22 @@ impl Broadcast {
         &self.files
     }
 
-    /// All rounds, each in the order of its tables.
+    /// All rounds with their tables in order.
     pub(in crate::outputs) fn rounds(&self) -> BTreeMap<u32, Vec<Slot<'_>>> {
         rounds::rounds(&self.tournament, self.games.values(), &self.results)
     }
 
-    /// The current game on a board, or the last one.
+    /// The game in progress on a board, or else its last game.
     pub(in crate::outputs) fn current(&self, board: &str) -> Option<&GameRecord> {
         let id = self.boards.get(board)?.game.as_ref()?;
         self.games.get(id).map(|game| &game.record)
     }
 
-    /// The pairings of the event.
     pub(in crate::outputs) fn tournament(&self) -> &Tournament {
         &self.tournament
     }
 
-    /// The site of the event: from the configuration, else from the pairings.
+    /// The site of the event: from the configuration, or else from the pairings.
     pub(in crate::outputs) fn site(&self) -> Option<&str> {
         self.facts.site.as_deref().or(self.tournament.site.as_deref())
     }
@@ -329,7 +320,7 @@ impl Broadcast {
         put("games.pgn", games.into());
     }
 
-    /// The date of a round: from the pairings, else the day of its first game.
+    /// The date of a round: from the pairings, or else the day of its first game.
     fn date(&self, round: u32, slots: &[Slot<'_>]) -> Option<String> {
         let paired = self.tournament.rounds.get(&round);
         let paired = paired.and_then(|round| round.date.clone());
@@ -340,7 +331,7 @@ impl Broadcast {
         paired.or_else(|| begun().map(day))
     }
 
-    /// Writes a game, unless its stamp has not changed.
+    /// Writes a game, or reuses `before` if its stamp is still the same.
     fn write(&self, slot: &Slot<'_>, before: Option<WrittenGame>) -> WrittenGame {
         let clock = slot.game.and_then(|game| self.clock_of(game));
         let stamp = GameStamp {
@@ -369,8 +360,8 @@ impl Broadcast {
         }
     }
 
-    /// The PGN of a game; `None` if the players are unknown, or the start position of a Chess960 game was not drawn
-    /// yet.
+    /// The PGN of a game; `None` if the players are unknown, or if the start position of a Chess960 game has not been
+    /// drawn yet.
     fn pgn(&self, of_round: Option<&Round>, slot: &Slot<'_>) -> Option<String> {
         let id = self.id_of(slot);
         let known = pgn::OfRound {
@@ -393,7 +384,7 @@ impl Broadcast {
             pgn::Unplayed {
                 players: &players,
                 result: slot.result(),
-                // A table with an entered result but without a game on a board was not played.
+                // A table with an entered result but no game on a board was not played.
                 reason: slot.entered.map_or(EndReason::Default, |entered| entered.reason),
                 date: of_round.and_then(|round| round.date.as_deref()),
                 time_control: control.as_deref(),
@@ -403,7 +394,7 @@ impl Broadcast {
         ))
     }
 
-    /// The start position drawn for all games, as FEN; `None` for the standard position, or if unknown.
+    /// The start position drawn for all games, as FEN; `None` for the standard position or an unknown one.
     fn unplayed_start(&self) -> Option<String> {
         match &self.facts.start {
             Some(DrawnStart::Chess960(placement)) => placement
@@ -413,7 +404,7 @@ impl Broadcast {
         }
     }
 
-    /// The id of a game, made from its round and table, so that it survives corrections of names.
+    /// The id of a game. It does not contain the players' names, so corrections of names do not change it.
     fn id_of(&self, slot: &Slot<'_>) -> String {
         let name = self.name().unwrap_or("kiebitz");
         let mut id = String::new();
@@ -434,7 +425,7 @@ impl Broadcast {
         id
     }
 
-    /// The name of the event: from the configuration, else from the pairings.
+    /// The name of the event: from the configuration, or else from the pairings.
     pub(in crate::outputs) fn name(&self) -> Option<&str> {
         self.facts.name.as_deref().or(self.tournament.name.as_deref())
     }
@@ -447,7 +438,7 @@ impl Broadcast {
         read.or_else(|| self.facts.time_control.clone())
     }
 
-    /// The clock of a game, and the time from which a viewer with the delay counts down.
+    /// The clock of a game, and the time from which a viewer of the delayed broadcast counts down.
     pub(in crate::outputs) fn clock_of(&self, game: &ShownGame) -> Option<(ClockView, Timestamp)> {
         let board = self.boards.get(&game.record.board)?;
         let clock = board
@@ -457,7 +448,7 @@ impl Broadcast {
     }
 }
 
-/// The round of a game; the first if unknown.
+/// The round of a game; round 1 if unknown.
 fn round_of(game: &ShownGame) -> Option<u32> {
     Some(game.place().0.unwrap_or(1))
 }
@@ -467,7 +458,7 @@ fn day(at: Timestamp) -> String {
     text.split('T').next().unwrap_or_default().to_owned()
 }
 
-/// Maximum round number. A file with more is wrong and should not fill the disk.
+/// Maximum round number. A higher one is an error in a file and must not fill the disk.
 pub(in crate::outputs) const MAX_ROUNDS: u32 = 999;
 
 /// Converts a PGN time control into the usual notation: "90+30" for "5400+30".

@@ -1,4 +1,4 @@
-//! The rounds of the event: pairings together with their games.
+//! The rounds of the event: pairings combined with their games.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,7 +10,7 @@ use kiebitz_hardware::Timestamp;
 use super::game::ShownGame;
 use crate::tournament::{Pairing, Tournament, table_of};
 
-/// A table of a round: with a pairing, a game, or both.
+/// A table in a round: with a pairing, a game, or both.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::outputs) struct Slot<'s> {
     pub(in crate::outputs) round: u32,
@@ -22,13 +22,13 @@ pub(in crate::outputs) struct Slot<'s> {
 }
 
 impl Slot<'_> {
-    /// The players: from the game, where an arbiter may have corrected them, else from the pairing.
+    /// The players: from the game, in which an arbiter may have corrected them, or else from the pairing.
     pub(in crate::outputs) fn players(&self) -> Option<Players> {
         let of_game = self.game.and_then(|game| game.record.players.clone());
         of_game.or_else(|| self.pairing.map(|pairing| pairing.players(self.round)))
     }
 
-    /// The result: of the game, else as entered by an arbiter, else of the pairing in its file.
+    /// The result: from the game, or else as entered by an arbiter, or else from the pairing file.
     pub(in crate::outputs) fn result(&self) -> GameResult {
         let of_game = self.game.map(|game| game.record.result);
         of_game.or_else(|| self.decided()).unwrap_or(GameResult::Unknown)
@@ -51,11 +51,11 @@ impl Slot<'_> {
     }
 }
 
-/// All rounds, each in the order of its tables.
+/// All rounds with their tables in order.
 ///
 /// A game belongs to the pairing of its round and table; of several games, [one counts](counting). Without any
-/// pairings, as in a club without a pairing file, all boards are [tables](free_tables) of a round: the round that the
-/// game has by the start times of rounds, else the first, which then has the last game of each board.
+/// pairings, every board is a [table](free_tables). The round of its games then follows from the configured start times
+/// of rounds, or else is round 1, which shows the last game of each board.
 pub(in crate::outputs) fn rounds<'s>(
     tournament: &'s Tournament,
     games: impl IntoIterator<Item = &'s ShownGame>,
@@ -109,8 +109,8 @@ pub(in crate::outputs) fn rounds<'s>(
     rounds
 }
 
-/// The tables of boards without pairings: the numbers at the end of their names. Boards without a number, or with one
-/// that another board has, follow in the order of their first games.
+/// The table numbers of boards without pairings: the number at the end of the name. Boards without a number, or with
+/// one that another board has, get the following numbers in the order of their first games.
 fn free_tables<'s>(games: &[&'s ShownGame]) -> BTreeMap<&'s str, u32> {
     let mut boards: BTreeMap<&str, Timestamp> = BTreeMap::new();
     for game in games {
@@ -134,7 +134,7 @@ fn free_tables<'s>(games: &[&'s ShownGame]) -> BTreeMap<&'s str, u32> {
     numbered.chain(others).collect()
 }
 
-/// The last game that was not void without a move; else the last one.
+/// The last game, ignoring void games without a move unless there are no others.
 fn last(mut games: Vec<&ShownGame>) -> Option<&ShownGame> {
     games.sort_by_key(|game| game.record.started);
     let is_nothing =

@@ -68,7 +68,7 @@ fn broadcast(delay: u64) -> Broadcast {
     broadcast
 }
 
-/// An event of the game on a board, published at that second.
+/// An event of the game on the board with this number, published at that second.
 fn event(board: u32, second: i64, kind: EventKind) -> Event {
     Event {
         ts: at(second),
@@ -236,7 +236,7 @@ fn a_game_is_written_in_the_format_of_relays() {
     broadcast.advance(at(40));
 }
 
-/// Programs assume the standard start position for a game without one, and do not accept a correction later.
+/// Programs assume the standard start position for a game without one, and do not accept a later correction.
 #[test]
 fn a_game_with_an_unknown_start_position_is_not_published() {
     let mut broadcast = broadcast(0);
@@ -300,7 +300,7 @@ fn without_pairings_every_board_is_a_table() {
     let mut broadcast = broadcast(0);
     broadcast.pair(Arc::default());
     let unnamed = |board| event(board, 1, started(START, Variant::Standard));
-    // One board is named after its port, and one in another hall has a number that is taken.
+    // One board is named after its port, and the number of another is already in use.
     let called = |name: &str, second| Event {
         board: name.to_owned(),
         game: Some(name.to_owned()),
@@ -343,7 +343,7 @@ fn without_pairings_every_board_is_a_table() {
     );
 }
 
-/// Games without a pairing are private, such as players trying something out before the round.
+/// Games without a pairing are private, for example if players try something out before the round.
 #[test]
 fn with_pairings_only_paired_games_are_public() {
     let mut broadcast = broadcast(0);
@@ -392,7 +392,7 @@ fn the_same_events_give_the_same_files() {
     );
 }
 
-/// Players corrected by an arbiter take precedence over those of the file.
+/// Players that an arbiter has corrected take precedence over those of the file.
 #[test]
 fn names_corrected_by_an_arbiter_are_published() {
     let mut broadcast = broadcast(0);
@@ -412,7 +412,7 @@ fn names_corrected_by_an_arbiter_are_published() {
     assert!(text(&mut broadcast, "round-3/game-1.pgn").contains("[White \"Adler, Jonathan\"]"));
 }
 
-/// The same event in another game on the board.
+/// The same event in another game of the board.
 fn of_game(nth: u32, event: Event) -> Event {
     let game = format!("2026-09-10-{}-{nth}", event.board);
     Event {

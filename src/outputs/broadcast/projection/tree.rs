@@ -1,4 +1,4 @@
-//! The JSON files of livechesscloud's tree, for programs that read it: relays, viewers, clubs' own pages.
+//! The JSON files in livechesscloud's format, for other programs: relays, viewers, clubs' own pages.
 
 use kiebitz_game::events::{EndReason, GameResult, PlayerFacts, Players};
 use kiebitz_game::position::Variant;
@@ -32,7 +32,6 @@ pub(in crate::outputs) struct TournamentFile<'t> {
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(in crate::outputs) struct RoundSummary {
     pub(in crate::outputs) count: usize,
-    /// Number of games in progress.
     pub(in crate::outputs) live: usize,
 }
 
@@ -79,7 +78,7 @@ pub(in crate::outputs) fn player(players: Option<&Players>, color: Color) -> Val
     })
 }
 
-/// `round-N/game-M.json`. `clock` is the clock with the time from which viewers count down, delay included.
+/// `round-N/game-M.json`. `clock` contains the time from which viewers count down, delay included.
 pub(in crate::outputs) fn game(shown: &ShownGame, clock: Option<(ClockView, Timestamp)>) -> Value {
     let record = &shown.record;
     let moves: Vec<String> = pgn::regular_moves(record).iter().map(played).collect();
@@ -99,7 +98,8 @@ pub(in crate::outputs) fn game(shown: &ShownGame, clock: Option<(ClockView, Time
     })
 }
 
-/// A move, followed by the player's remaining time and the time taken for the move, both in whole seconds, if known.
+/// A move, followed by the player's remaining time and the time taken for the move. Both are in whole seconds and
+/// omitted if unknown.
 fn played(entry: &kiebitz_game::events::record::MoveRecord) -> String {
     let mut text = entry.san.clone().unwrap_or_default();
     let left = entry.clock.map(|clock| clock.times_ms()[entry.color] / 1000);
@@ -130,7 +130,7 @@ pub(in crate::outputs) fn millis(at: Timestamp) -> i64 {
     at.as_micros() / 1000
 }
 
-/// livechesscloud's word for a result; `None` if there is none yet, or no word for it.
+/// livechesscloud's word for a result; `None` if there is no result yet, or no word for it.
 pub(in crate::outputs) const fn result_word(
     result: GameResult,
     reason: Option<EndReason>,
@@ -151,7 +151,7 @@ pub(in crate::outputs) const fn result_word(
 /// Number of the standard start position in Chess960.
 pub(in crate::outputs) const USUAL_START: u16 = 518;
 
-/// The usual number, 0 to 959, of a Chess960 start position; `None` if the FEN is not one.
+/// The standard number, 0 to 959, of a Chess960 start position; `None` if the FEN is not one.
 pub(in crate::outputs) fn number_of_start(fen: &str) -> Option<u16> {
     let rank: Vec<char> = fen.split('/').next()?.to_ascii_lowercase().chars().collect();
     if rank.len() != 8 {
@@ -165,8 +165,8 @@ pub(in crate::outputs) fn number_of_start(fen: &str) -> Option<u16> {
     };
     let light = at('b').find(|at| at % 2 == 1)?;
     let dark = at('b').find(|at| at % 2 == 0)?;
-    // In this numbering, the queen has one of the squares left by the bishops, and the knights two of those left by
-    // her.
+    // The numbering counts the queen's square among those left by the bishops, and the knights' squares among those
+    // left by bishops and queen.
     let left: Vec<char> = rank.iter().copied().filter(|piece| *piece != 'b').collect();
     let queen = left.iter().position(|piece| *piece == 'q')?;
     let left: Vec<char> = left.into_iter().filter(|piece| *piece != 'q').collect();

@@ -1,5 +1,6 @@
 //! The files for the web page: the list of rounds (`wall.json`), a round with all its games (`round-N/wall.json`), and
-//! the moves of a game (`round-N/board-M.json`). They contain all placements, so the page needs no rules of chess.
+//! the moves of a game (`round-N/board-M.json`). They contain all placements, so the page does not implement the rules
+//! of chess.
 
 use kiebitz_game::events::record::{GameRecord, MoveRecord};
 use kiebitz_game::events::{EndReason, GameResult, Players, color};
@@ -18,7 +19,7 @@ use crate::outputs::pgn;
 pub(super) struct Contents<'c> {
     pub(super) event: EventInfo<'c>,
     pub(super) rounds: Vec<RoundLine<'c>>,
-    /// The round that the page shows first.
+    /// The round to show first.
     pub(super) current: Option<u32>,
 }
 
@@ -28,8 +29,8 @@ pub(super) struct EventInfo<'c> {
     pub(super) site: Option<&'c str>,
     /// Delay of all moves, in milliseconds.
     pub(super) delay_ms: u64,
-    /// Whether the daemon is playing back its recordings after a restart: the files show an earlier state, and moves
-    /// follow.
+    /// Whether the daemon is replaying its recordings after a restart. The files then show an earlier state, and moves
+    /// will follow.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub(super) restarts: bool,
 }
@@ -39,30 +40,26 @@ pub(super) struct RoundLine<'c> {
     pub(super) round: u32,
     pub(super) date: Option<&'c str>,
     pub(super) games: usize,
-    /// Number of games in progress.
     pub(super) live: usize,
-    /// Whether all games are over.
     pub(super) over: bool,
 }
 
-/// The head of `round-N/wall.json`, followed by a [card](card) for each game.
+/// The first part of `round-N/wall.json`, followed by a [card](card) for each game.
 #[derive(Debug, Serialize)]
 pub(super) struct Head {
     pub(super) round: u32,
     pub(super) date: Option<String>,
     pub(super) time_control: Option<String>,
-    /// Team matches, with the teams in the order of their first game.
+    /// Team matches. The teams of a match are in the order of their first game.
     pub(super) matches: Vec<Match>,
 }
 
-/// A match of two teams with the current score.
 #[derive(Debug, Serialize, PartialEq)]
 pub(super) struct Match {
     pub(super) teams: [String; 2],
-    /// Points of each team; a won game counts 1.
+    /// Points of each team; a win counts 1.
     pub(super) points: [f32; 2],
     pub(super) games: usize,
-    /// Number of games in progress.
     pub(super) live: usize,
 }
 
@@ -72,7 +69,7 @@ struct Card<'c> {
     table: u32,
     white: WallPlayer<'c>,
     black: WallPlayer<'c>,
-    /// The pieces; `None` while the position must not be known.
+    /// Placement of the pieces; `None` while the position must not be known.
     placement: Option<&'c str>,
     last: Option<Last<'c>>,
     clock: Option<WallTimes>,
@@ -93,7 +90,7 @@ struct WallPlayer<'c> {
 #[derive(Debug, Serialize)]
 struct Last<'c> {
     ply: u32,
-    /// The move number on a score sheet.
+    /// The move number as on a score sheet.
     number: u32,
     #[serde(serialize_with = "color::serialize")]
     color: Color,
@@ -101,14 +98,13 @@ struct Last<'c> {
     uci: Option<&'c str>,
 }
 
-/// The times of the clock, in milliseconds.
 #[derive(Debug, Serialize)]
 struct WallTimes {
     white_ms: Option<u64>,
     black_ms: Option<u64>,
     #[serde(with = "color::option")]
     running: Option<Color>,
-    /// Time of the reading in milliseconds since 1970; `None` while no clock runs.
+    /// Time of the reading in milliseconds since 1970; `None` if no side's clock runs.
     as_of: Option<i64>,
 }
 
@@ -124,13 +120,13 @@ struct Ply<'m> {
     san: Option<&'m str>,
     uci: Option<&'m str>,
     placement: &'m str,
-    /// The player's remaining time after the move.
+    /// The player's remaining time after the move, in milliseconds.
     left_ms: Option<u64>,
-    /// The time taken for the move.
+    /// The time taken for the move, in milliseconds.
     taken_ms: Option<u64>,
 }
 
-/// The card of a game as JSON. `start` is the start position of a game without moves; `None` while it must not be
+/// The card of a game as JSON. `start` is the position to show without a game, as FEN; `None` while it must not be
 /// known.
 pub(super) fn card(slot: &Slot<'_>, start: Option<&str>, clock: Option<(ClockView, Timestamp)>) -> String {
     let players = slot.players();
@@ -178,7 +174,7 @@ pub(super) fn moves(record: &GameRecord) -> Vec<u8> {
     serde_json::to_vec(&moves).unwrap_or_default()
 }
 
-/// The team matches of a round. The players' teams decide which games belong to a match.
+/// The team matches of a round. A game belongs to the match of its players' teams.
 pub(super) fn matches(slots: &[Slot<'_>]) -> Vec<Match> {
     let mut matches: Vec<Match> = Vec::new();
     for slot in slots {
@@ -217,7 +213,7 @@ pub(super) fn matches(slots: &[Slot<'_>]) -> Vec<Match> {
     matches
 }
 
-/// The round that the page shows first: the last one in progress, else the last one that has begun, else the first.
+/// The round to show first: the last one in progress, or else the last one that has begun, or else the first.
 pub(super) fn current<'s>(
     rounds: impl DoubleEndedIterator<Item = (u32, &'s [Slot<'s>])> + Clone,
 ) -> Option<u32> {
@@ -258,7 +254,7 @@ fn player(players: Option<&Players>, color: Color) -> WallPlayer<'_> {
 fn position(record: &GameRecord) -> &str {
     let shown = pgn::regular_moves(record);
     if shown.len() == record.moves.len() {
-        // The arbiter may have set another position.
+        // The arbiter may have set a different position.
         return &record.fen;
     }
     shown.last().map_or(&record.start_fen, |entry| &entry.fen)
@@ -279,7 +275,7 @@ fn last(record: &GameRecord) -> Option<Last<'_>> {
     })
 }
 
-/// The current clock; after the end of the game, the last clock known with a move.
+/// The current clock reading; after the end of the game, the last one recorded with a move.
 fn times(record: &GameRecord, clock: Option<(ClockView, Timestamp)>) -> Option<WallTimes> {
     if let Some((clock, since)) = clock.filter(|_| record.ended.is_none()) {
         return Some(WallTimes {

@@ -30,7 +30,7 @@ fn incomplete_and_rejected_games_are_noticed() {
     assert!(!whole && problems == ["Lichess has read only 1 of 2 games"]);
     let (whole, problems) =
         text.compare(&[Pushed::Refused("Cannot parse moves".to_owned()), Pushed::Moves(0)]);
-    // Complete all the same: sending a rejected game again would not help.
+    // Counts as complete, since pushing a rejected game again would not help.
     assert!(whole && problems == ["Lichess rejected 3.1, Adler, J. - Berg, I.: Cannot parse moves"]);
 }
 

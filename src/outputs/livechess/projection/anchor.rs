@@ -1,9 +1,9 @@
-//! The position from which a client's moves are counted.
+//! The position from which a client's moves count.
 //!
-//! A client sends a position with `setup` and gets the moves played from there. kiebitz follows games on its own, so it
-//! first looks for the position in the current game; if it finds the position, the game stays unchanged. A client that
-//! knows a move that is not on the board yet, such as a program that plays over the Internet, is one ply ahead of the
-//! game.
+//! A client sends a position with `setup` and then gets the moves played from there. kiebitz follows games on its own,
+//! so it first searches the current game for the position; if the game has it, the game stays unchanged. A client may
+//! also know a move that is not on the board yet, for example if it plays over the Internet. It is then one ply ahead
+//! of the game.
 
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::position::is_chess960;
@@ -18,21 +18,20 @@ pub(super) struct Position {
     castling: Bitboard,
 }
 
-/// The starting point of a client's moves.
+/// The position from which a client's moves count.
 #[derive(Debug, Clone)]
 pub(super) struct Anchor {
     /// The start position, as FEN.
     start: String,
     position: Option<Position>,
-    /// The id of the game with the position; `None` for the next game.
+    /// The id of the game that has the position; `None` for the next game.
     game: Option<String>,
-    /// The id of the last game when the anchor was set. The next game has another id.
+    /// The id of the last game when the anchor was set, to recognise the next one.
     past: Option<String>,
-    /// The number of plies of the game before the position.
+    /// The number of plies in the game before the position.
     ply: usize,
 }
 
-/// The moves from an anchor on.
 #[derive(Debug)]
 pub(super) struct AnchoredMoves {
     /// The start position, as FEN.
@@ -41,12 +40,12 @@ pub(super) struct AnchoredMoves {
     last: Option<Board>,
 }
 
-/// The reaction to a client's position.
+/// How to react to a position from a client.
 #[derive(Debug)]
 pub(super) enum SetupPlan {
-    /// Count the client's moves from there; nothing else changes.
+    /// Count the moves from the anchor; change nothing else.
     Count(Anchor),
-    /// Begin another game from the position.
+    /// Begin a new game from the position.
     Begin(Anchor),
     /// Take back all moves after the position.
     TakeBack(Anchor),
@@ -58,15 +57,13 @@ pub(super) struct Circumstances<'c> {
     pub(super) current: Option<&'c GameRecord>,
     /// The placement that the sensors show.
     pub(super) shown: &'c Board,
-    /// The client's last anchor.
     pub(super) before: Option<&'c Anchor>,
-    /// Whether clients may change the game.
     pub(super) may_set_up: bool,
 }
 
-/// Maximum number of plies that a client may lag behind the game and still receive them, after it was away or the board
-/// got ahead. A position further back means another game or a takeback.
-const CAUGHT_UP: usize = 2;
+/// Maximum number of plies that a client may lag behind the game and still receive them, for example after a
+/// disconnection. A position further back means a new game or a takeback.
+const MAX_LAG: usize = 2;
 
 impl Position {
     pub(super) fn read(fen: &str) -> Option<Self> {
@@ -82,7 +79,7 @@ impl Position {
         Self::read(fen).as_ref() == Some(self)
     }
 
-    /// Whether the position is a start position, for which kiebitz begins a game on its own.
+    /// Whether kiebitz begins a game on its own when this position is set up.
     fn is_start(&self) -> bool {
         self.turn == Color::White && is_chess960(&self.board)
     }
@@ -118,12 +115,12 @@ impl Anchor {
         }
     }
 
-    fn at(self, game: &GameRecord, ply: usize) -> Self {
+    fn within(self, game: &GameRecord, ply: usize) -> Self {
         let game = Some(game.game.clone());
         Self { game, ply, ..self }
     }
 
-    /// Returns the moves since the anchor. If another game has begun, the anchor moves to its start.
+    /// The moves since the anchor. If a new game has begun, moves the anchor to its start.
     pub(super) fn line(&mut self, current: Option<&GameRecord>) -> AnchoredMoves {
         let known = self.game.as_ref().or(self.past.as_ref());
         if let Some(begun) = current.filter(|game| Some(&game.game) != known) {
@@ -132,20 +129,20 @@ impl Anchor {
             self.position = Position::read(&begun.start_fen);
             self.ply = 0;
         }
-        let nothing = || AnchoredMoves {
+        let no_moves = || AnchoredMoves {
             start: self.start.clone(),
             san: Vec::new(),
             last: self.position.as_ref().map(|position| position.board.clone()),
         };
         let Some(game) = current.filter(|game| Some(&game.game) == self.game.as_ref()) else {
-            return nothing();
+            return no_moves();
         };
         let set = game.positions.last().map(|set| (set.ply as usize, &set.fen));
         let (ply, start) = match set.filter(|(ply, _)| *ply >= self.ply) {
-            // The arbiter has set a position in the game since.
+            // The arbiter has set a position in the game since then.
             Some(set) => set,
-            None if self.stands_in(game) => (self.ply, &self.start),
-            None => return nothing(),
+            None if self.is_in(game) => (self.ply, &self.start),
+            None => return no_moves(),
         };
         let played = game.moves.get(ply..).unwrap_or_default().iter();
         let played = played.take_while(|entry| entry.legal);
@@ -162,8 +159,8 @@ impl Anchor {
         }
     }
 
-    /// Whether the game still has the position; a correction may have removed it.
-    fn stands_in(&self, game: &GameRecord) -> bool {
+    /// Whether the game still has the position. A correction may have removed it.
+    fn is_in(&self, game: &GameRecord) -> bool {
         let fen = match self.ply.checked_sub(1) {
             None => Some(&game.start_fen),
             Some(before) => game.moves.get(before).map(|entry| &entry.fen),
@@ -173,14 +170,14 @@ impl Anchor {
 }
 
 impl AnchoredMoves {
-    /// Whether the placement is the one after the last move.
+    /// Whether the placement is that after the last move.
     pub(super) fn leads_to(&self, board: &Board) -> bool {
         self.last.as_ref() == Some(board)
     }
 }
 
 impl SetupPlan {
-    /// Returns the plan for a client that sends `fen`; `None` if the position is not in the game and clients may not
+    /// How to react to a client that sends `fen`; `None` if the game does not have the position and clients may not
     /// change the game.
     pub(super) fn make(position: Position, fen: &str, circumstances: Circumstances<'_>) -> Option<Self> {
         let Circumstances {
@@ -208,17 +205,17 @@ impl SetupPlan {
         };
         let follows = || position.follows(&game.fen);
         match found {
-            Some(ply) if plies - ply <= CAUGHT_UP => Some(Self::Count(wait(position).at(game, ply))),
-            // The pieces are set up again, or the client has seen this game: it means the next one.
+            Some(ply) if plies - ply <= MAX_LAG => Some(Self::Count(wait(position).within(game, ply))),
+            // The pieces have been set up again, or the client already knows this game: it means the next one.
             Some(0) if is_start => {
                 let knows = before.is_some_and(|before| before.game.as_ref() == Some(&game.game));
                 let next = may_set_up || knows || *shown == position.board;
                 let anchor = wait(position);
-                Some(Self::Count(if next { anchor } else { anchor.at(game, 0) }))
+                Some(Self::Count(if next { anchor } else { anchor.within(game, 0) }))
             }
-            Some(ply) if may_set_up => Some(Self::TakeBack(wait(position).at(game, ply))),
-            Some(ply) => Some(Self::Count(wait(position).at(game, ply))),
-            None if follows() => Some(Self::Count(wait(position).at(game, plies + 1))),
+            Some(ply) if may_set_up => Some(Self::TakeBack(wait(position).within(game, ply))),
+            Some(ply) => Some(Self::Count(wait(position).within(game, ply))),
+            None if follows() => Some(Self::Count(wait(position).within(game, plies + 1))),
             None if is_start => Some(Self::Count(wait(position))),
             None if may_set_up => Some(Self::Begin(wait(position))),
             None => None,

@@ -7,11 +7,11 @@ use crate::outputs::broadcast::projection::tree;
 use crate::outputs::shared::board_status::BoardStatus;
 use crate::tournament::table_of;
 
-/// A board with the client's changes to its view.
+/// A board with the changes that clients made to its view.
 #[derive(Debug)]
 pub(super) struct ClientBoard {
     pub(super) status: BoardStatus,
-    /// The board's serial number in this interface.
+    /// The board's serial number in this interface, which need not be its own.
     pub(super) serial: String,
     /// Whether the board is read from the other side.
     pub(super) flipped: bool,
@@ -26,14 +26,13 @@ impl ClientBoard {
         }
     }
 
-    /// Sort key in the list of boards.
     pub(super) fn sort_key(&self) -> impl Ord + use<> {
         let name = &self.status.name;
         let table = table_of(name).unwrap_or(u32::MAX);
         (!self.status.connected, table, name.clone())
     }
 
-    /// The placement that the sensors show, turned if the board is flipped; `None` if the board is not connected.
+    /// The placement reported by the sensors, rotated if the board is flipped; `None` if the board is not connected.
     pub(super) fn placement(&self) -> Option<String> {
         let mut board = self.status.connected.then(|| self.status.placement.clone())?;
         if self.flipped {
@@ -63,7 +62,7 @@ impl ClientBoard {
     }
 }
 
-/// The clock as JSON; null if there is none, or until White's side of it is known.
+/// The clock as JSON; null without a clock, or until White's side of it is known.
 pub(super) fn clock(clock: &ClockView) -> Value {
     let value = clock.as_of.and_then(|as_of| tree::clock_of(*clock, as_of));
     value.unwrap_or(Value::Null)

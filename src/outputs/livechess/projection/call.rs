@@ -1,4 +1,4 @@
-//! Calls of clients over WebSockets.
+//! Calls from clients over WebSockets.
 
 use kiebitz_game::command::{Answer, Command};
 use kiebitz_hardware::Timestamp;
@@ -12,10 +12,10 @@ use super::{LiveChess, Session, frame};
 
 /// Maximum number of subscriptions of a connection.
 const MAX_FEEDS: usize = 512;
-/// Author of the commands that follow from calls.
+/// Sender named in the commands that follow from calls.
 const BY: &str = "livechess";
 
-/// A command that follows from a call. Pass its answer to [`LiveChess::answered`].
+/// A command that follows from a call. Its answer must be passed to [`LiveChess::answered`].
 #[derive(Debug)]
 pub(crate) struct CallCommand {
     pub(crate) board: String,
@@ -52,7 +52,7 @@ struct Subscribe {
     param: Value,
 }
 
-/// Why a call fails; the text is for people at the client.
+/// Reason for the failure of a call. The text is for people at the client.
 #[derive(Debug, Error)]
 enum CallError {
     #[error("not a call: {0}")]
@@ -88,7 +88,7 @@ enum Outcome {
 }
 
 impl LiveChess {
-    /// Handles a message of a client. Returns a command if the call needs one; otherwise queues the answer.
+    /// Handles a message from a client. Returns a command if the call needs one; otherwise queues the answer.
     pub(crate) fn handle_message(
         &mut self,
         now: Timestamp,
@@ -135,7 +135,7 @@ impl LiveChess {
         Ok(Outcome::Answer(answer))
     }
 
-    /// The ports with connected boards. Which other fields clients expect is not known.
+    /// The ports with connected boards. It is not known which other fields clients expect.
     fn sources(&self) -> Value {
         let boards = self.eboards();
         let ports = boards.as_array().into_iter().flatten();
@@ -158,7 +158,7 @@ impl LiveChess {
             return Err(CallError::NoBoard(serial.to_owned()));
         }
         let feeds = self.sessions.entry(session).or_default();
-        // A client that reuses an id means the new subscription.
+        // A client that reuses an id replaces its subscription.
         feeds.retain(|feed| feed.id != id);
         if feeds.len() >= MAX_FEEDS {
             return Err(CallError::TooMany);
@@ -214,7 +214,7 @@ impl LiveChess {
         method: &Method,
         name: String,
     ) -> Result<Outcome, CallError> {
-        // One client calls `setup` when it means `flip`: without a FEN the call must not begin a game.
+        // A certain client calls `setup` when it means `flip`: without a FEN, the call must not begin a game.
         let fen = method.param.get("fen").and_then(Value::as_str);
         let fen = fen.ok_or_else(|| CallError::Param {
             call: "setup".to_owned(),
@@ -257,7 +257,7 @@ impl LiveChess {
         })))
     }
 
-    /// Queues the answer to a call from the answer to its command; `None` if there was none in time.
+    /// Queues the answer to a call, given the answer to its command; `None` if there was none in time.
     pub(crate) fn answered(&mut self, now: Timestamp, command: CallCommand, answer: Option<Answer>) {
         let result = match answer {
             Some(Answer { error: None, .. }) => {

@@ -1,4 +1,4 @@
-//! A client's subscription to a board: sends the differences to the last state sent.
+//! A client's subscription to a board. Sends only the changes since the last frame.
 
 use kiebitz_game::events::record::GameRecord;
 use serde_json::{Map, Value, json};
@@ -9,15 +9,14 @@ use crate::clock::ClockView;
 
 #[derive(Debug)]
 pub(super) struct Feed {
-    /// The client's own id of the subscription.
+    /// The subscription's id, chosen by the client.
     pub(super) id: Value,
     pub(super) serial: String,
-    /// The starting point of the moves; `None` until the client sets up a position. Until then it gets no moves.
+    /// The position from which moves count. `None` until the client sets up a position; until then it gets no moves.
     pub(super) anchor: Option<Anchor>,
     sent: Option<ClientState>,
 }
 
-/// The last state sent to the client.
 #[derive(Debug)]
 struct ClientState {
     flipped: bool,
@@ -26,7 +25,6 @@ struct ClientState {
     game: Option<ClientGame>,
 }
 
-/// The game in the last state sent.
 #[derive(Debug, PartialEq, Eq)]
 struct ClientGame {
     start: String,
@@ -49,7 +47,7 @@ impl Feed {
         self.sent.is_none()
     }
 
-    /// Returns the differences to the last state sent, or the whole state the first time; `None` if there are none.
+    /// The changes since the last state sent, or the complete state the first time; `None` if there are none.
     pub(super) fn event(&mut self, seen: &ClientBoard, current: Option<&GameRecord>) -> Option<Value> {
         let game = self.anchor.as_mut().map(|anchor| {
             let line = anchor.line(current);
@@ -67,7 +65,7 @@ impl Feed {
             put("flipped", json!(seen.flipped));
         }
         let board = match (board, before) {
-            // A board that is not connected keeps its last placement.
+            // A disconnected board keeps its last placement.
             (None, sent) => sent.and_then(|sent| sent.board.clone()),
             (board, sent) => {
                 if sent.is_none_or(|sent| sent.board != board) {

@@ -1,9 +1,9 @@
-//! The state and messages of the local interface of LiveChess 2.2, without I/O.
+//! The state and messages of LiveChess 2.2's local interface, without I/O.
 //!
 //! The interface is for programs in the hall, so nothing is delayed. Its rounds are those of the
-//! [broadcast](crate::outputs::broadcast) without a delay. A client changes only its own view: the orientation of a
-//! board, and the position from which moves are counted. If the configuration allows it, a position that a client sets
-//! up also becomes a command.
+//! [broadcast](crate::outputs::broadcast) without a delay. A client changes only its view: the orientation of a board,
+//! and the position from which moves count. If the configuration allows it, a position that a client sets up also
+//! becomes a command.
 
 mod anchor;
 mod board;
@@ -27,29 +27,26 @@ use board::ClientBoard;
 pub(crate) use call::CallCommand;
 use feed::Feed;
 
-/// The objects that clients can look up, and their subscriptions.
+/// The objects that clients can look up, and the clients' subscriptions.
 #[derive(Debug)]
 pub(crate) struct LiveChess {
     show: Broadcast,
     boards: BTreeMap<String, ClientBoard>,
     /// Names of the boards by serial number.
     serials: BTreeMap<String, String>,
-    /// Subscriptions by connection.
     sessions: BTreeMap<Session, Vec<Feed>>,
-    /// Names of the boards that have changed since the last frames.
+    /// Names of the boards that have changed since the last call of [`frames`](Self::frames).
     changed: BTreeSet<String>,
     frames: Vec<(Session, String)>,
-    /// Whether clients may change the game.
     may_set_up: bool,
-    /// Number of commands given.
+    /// Number of commands so far, which is part of their ids.
     commands: u32,
 }
 
-/// Number of a connection.
 pub(crate) type Session = u64;
 
 impl LiveChess {
-    /// Creates the state of an event without games. With `may_set_up`, clients may begin games from their positions.
+    /// Creates the state of an event without games. `may_set_up` allows clients to begin games from their positions.
     pub(crate) fn new(facts: EventFacts, may_set_up: bool) -> Self {
         Self {
             show: Broadcast::new(Duration::ZERO, facts),
@@ -63,26 +60,25 @@ impl LiveChess {
         }
     }
 
-    /// Takes in an event that was published by `now`.
+    /// Applies an event that was published by `now`.
     pub(crate) fn take(&mut self, now: Timestamp, event: &Event) {
         self.show.take(now, event);
         self.show.advance(now);
         self.changed.insert(event.board.clone());
     }
 
-    /// Takes in the clock of a board at `now`.
+    /// Applies a clock reading of a board at `now`.
     pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockView) {
         self.show.take_clock(now, board, clock);
         self.show.advance(now);
     }
 
-    /// Takes in the journal's events of a board at `now`.
+    /// Applies the journal's events of a board, as of `now`.
     pub(crate) fn resume(&mut self, now: Timestamp, board: &str, events: &[Event]) {
         self.show.resume(now, board, events);
         self.changed.insert(board.to_owned());
     }
 
-    /// Updates the status of a board.
     pub(crate) fn see(&mut self, status: BoardStatus) {
         self.changed.insert(status.name.clone());
         let known = self.boards.get_mut(&status.name);
@@ -98,18 +94,17 @@ impl LiveChess {
         }
     }
 
-    /// Sets the pairings.
     pub(crate) fn pair(&mut self, tournament: Arc<Tournament>) {
         self.show.pair(tournament);
     }
 
-    /// Changes the facts of the event.
+    /// Replaces the facts of the event.
     pub(crate) fn rename(&mut self, facts: EventFacts) {
         self.show.rename(facts);
     }
 
-    /// Assigns each board a serial number: its own, or its name if another board has the same number. Boards that are
-    /// there come first.
+    /// Assigns each board a serial number: its own, or its name if another board already has that number. Boards that
+    /// are present have priority.
     fn assign_serials(&mut self) {
         let mut boards: Vec<&BoardStatus> = self.boards.values().map(|seen| &seen.status).collect();
         boards.sort_by_key(|status| !status.is_there());
@@ -137,7 +132,7 @@ impl LiveChess {
         self.boards.get(name).filter(|seen| !seen.status.forgotten)
     }
 
-    /// The list of boards. Connected boards come first, because some clients take the first entry unconditionally.
+    /// The list of boards. Connected boards come first, because some clients always use the first entry.
     pub(crate) fn eboards(&self) -> Value {
         let shown = self.boards.values().filter(|seen| !seen.status.forgotten);
         let mut boards: Vec<&ClientBoard> = shown.collect();
@@ -145,7 +140,6 @@ impl LiveChess {
         boards.into_iter().map(ClientBoard::value).collect()
     }
 
-    /// Registers a connection.
     pub(crate) fn open(&mut self, session: Session) {
         self.sessions.insert(session, Vec::new());
     }
@@ -156,7 +150,7 @@ impl LiveChess {
         self.frames.retain(|(to, _)| *to != session);
     }
 
-    /// Takes the frames to send at `now`: first the answers to calls, then the changes for subscribers.
+    /// Takes the frames to send at `now`: answers to calls first, then changes for subscribers.
     pub(crate) fn frames(&mut self, now: Timestamp) -> Vec<(Session, String)> {
         let changed = core::mem::take(&mut self.changed);
         let mut sessions = core::mem::take(&mut self.sessions);
@@ -179,7 +173,7 @@ impl LiveChess {
     }
 }
 
-/// A frame to a client. The id is returned as it was sent, because clients compare it including its type.
+/// A frame for a client. The id is repeated exactly, because clients compare it including its type.
 fn frame(response: &str, id: &Value, param: &Value, now: Timestamp) -> String {
     let time = now.as_micros() / 1000;
     json!({ "response": response, "id": id, "param": param, "time": time }).to_string()

@@ -96,7 +96,7 @@ fn board_status(name: &str, serial: &str, placement: &str, clock: ClockView) -> 
     }
 }
 
-/// A hall with board 31417, whose pieces are set up, and 27182, which is not connected.
+/// A hall with board 31417, on which the pieces are set up, and board 27182, which is not connected.
 fn hall(may_set_up: bool) -> LiveChess {
     let facts = EventFacts {
         name: Some("Open 2026".to_owned()),
@@ -121,7 +121,7 @@ fn hall(may_set_up: bool) -> LiveChess {
     hall
 }
 
-/// Sends a message at a time, and returns the frames that the client gets.
+/// Sends a message at a given time. Returns the frames for the client.
 fn frames_after(hall: &mut LiveChess, ms: i64, text: &str) -> Vec<Value> {
     let command = hall.handle_message(at(ms), 1, text);
     assert!(command.is_none(), "{command:?}");
@@ -165,7 +165,7 @@ fn connected_boards_are_listed_first() {
         (&answers[0]["response"], &answers[0]["param"]),
         (&"call".into(), &listed)
     );
-    // Two boards with one serial number: the connected one gets it.
+    // Of two boards with the same serial number, the connected one gets it.
     let twin = board_status("board-2", "27182", SICILIAN, ClockView::default());
     hall.see(BoardStatus {
         expected: None,
@@ -225,7 +225,7 @@ fn a_client_subscribes_sets_up_and_sees_moves() {
             "san":["e4","c5","Nf3"],"match":true}},"time":1790000031000}}"#
         ))]
     );
-    // No frame is sent without a change. A clock that only counts down has not changed.
+    // Without a change no frame is sent. A clock that only counts down has not changed.
     hall.see(board_status(
         "board-4",
         "31417",

@@ -1,6 +1,6 @@
-//! The event for lookups by clients: rounds, pairings and games.
+//! The event in the form in which clients look it up: rounds, pairings and games.
 //!
-//! One client requires exactly the documented keys: none may be missing, and none may be added.
+//! At least one client requires exactly the documented keys, without missing or additional ones.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,6 @@ impl LiveChess {
         Some(json!({ "nr": number, "date": date, "pairings": pairings }))
     }
 
-    /// The game of the pairing with this id.
     pub(crate) fn game(&self, uuid: &str) -> Option<Value> {
         let rounds = self.show.rounds();
         let slot = rounds
@@ -82,13 +81,13 @@ impl LiveChess {
         let players = slot.players();
         let side = |color| tree::player(players.as_ref(), color);
         let record = slot.game.map(|game| &game.record);
-        // A result shown on the board is not a decision.
+        // A result that the players show on the board is not a decision.
         let decided = match record {
             Some(game) if game.confirmed => tree::result_word(game.result, game.reason),
             _ => tree::result_word(slot.decided().unwrap_or(GameResult::Unknown), None),
         };
-        // Clients show the arbiter the result on a board only for live games, so a game stays live until its result is
-        // decided. Clients look up the board of a live game in the list of boards.
+        // A game stays live until its result is decided, because clients show the arbiter a result from the board only
+        // for live games. Clients look up the board of a live game in the list of boards.
         let live = record.is_some_and(|game| {
             let shows = tree::result_word(game.result, game.reason).is_some();
             let open = game.ended.is_none() || (shows && decided.is_none());
@@ -113,8 +112,8 @@ impl LiveChess {
         rounds.keys().next_back().copied().unwrap_or(0).min(MAX_ROUNDS)
     }
 
-    /// The serial number of the board at each table: the board whose game began last there, otherwise the board named
-    /// after the table. Empty if there is none.
+    /// The serial number of the board at each table: the board of the latest game there, or else the board with that
+    /// number in its name. Empty if there is none.
     fn tables(&self) -> Vec<String> {
         let mut tables: BTreeMap<u32, (bool, &str)> = BTreeMap::new();
         for seen in self.boards.values() {
@@ -140,7 +139,6 @@ impl LiveChess {
         (1..=last).map(|table| serial(table).to_owned()).collect()
     }
 
-    /// The serial number of a board, unless it is forgotten.
     fn serial_of(&self, board: &str) -> Option<&str> {
         let seen = self.boards.get(board).filter(|seen| !seen.status.forgotten)?;
         Some(&seen.serial)
@@ -188,7 +186,7 @@ mod tests {
         assert_eq!(parts, [8, 4, 4, 4, 12], "{id}");
         assert_eq!(&id[14..15], "8");
         assert!(["8", "9", "a", "b"].contains(&&id[19..20]), "{id}");
-        // The published hash of the empty string; its first half is not changed by the bits of version and variant.
+        // The published hash of the empty string. The bits of version and variant do not change its first half.
         assert_eq!(&uuid("")[..8], "6c62272e");
     }
 }

@@ -11,40 +11,34 @@ use crate::system_time::LiveTime;
 #[derive(Debug)]
 pub(super) struct Attempts {
     failed: u32,
-    /// Pause before the next attempt.
     pause: Duration,
     /// Start of the current connection.
-    stands: Option<(LiveTime, Timestamp)>,
-    /// Number of brief connections in a row: closed without a reason soon after they were accepted.
+    connected_since: Option<(LiveTime, Timestamp)>,
+    /// Number of consecutive brief connections, which were closed without a reason soon after they were accepted.
     brief: u32,
-    /// Reasons that were logged already.
     logged: Vec<String>,
 }
 
-/// A connection that failed or was lost.
 #[derive(Debug)]
 pub(super) struct ConnectionFailure {
     pub(super) reason: LostReason,
-    /// Number of failures in a row.
     pub(super) failed: u32,
-    /// Whether the failure is to be logged as a warning.
+    /// Whether to log the failure as a warning.
     pub(super) is_news: bool,
-    /// Pause before the next attempt.
     pub(super) pause: Duration,
 }
 
 /// Pause after the first failed attempt. It doubles with each further failure.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// Longest pause while the broker may be back at any time. Viewers would notice a longer one.
+/// Longest pause while the broker may return at any time. Viewers would notice a longer one.
 const MAX_PAUSE: Duration = Duration::from_secs(1);
-/// Longest pause if the broker answers and a person has to act first.
+/// Longest pause if only a person can correct the failure.
 const MAX_PAUSE_FOR_PEOPLE: Duration = Duration::from_secs(15);
-/// A connection that lasts shorter and is closed without a reason is brief. Two in a row suggest that another client
-/// uses the same id.
+/// A shorter connection that is closed without a reason counts as brief. Two in a row suggest that another client uses
+/// the same id.
 const BRIEF: Duration = Duration::from_secs(5);
 /// After a connection that lasted longer, all failures are logged again.
 const LASTING: Duration = Duration::from_secs(60);
-/// Maximum number of reasons remembered.
 const MAX_LOGGED: usize = 20;
 
 impl Attempts {
@@ -52,33 +46,33 @@ impl Attempts {
         Self {
             failed: 0,
             pause: FIRST_PAUSE,
-            stands: None,
+            connected_since: None,
             brief: 0,
             logged: Vec::new(),
         }
     }
 
-    /// Records a connection. Returns the number of failures before it.
+    /// Records a new connection. Returns the number of failures before it.
     pub(super) fn connected(&mut self) -> u32 {
         let time = LiveTime::start();
         let since = time.now();
-        self.stands = Some((time, since));
+        self.connected_since = Some((time, since));
         core::mem::take(&mut self.failed)
     }
 
-    /// Records an acknowledgement, which resets the pause to the shortest.
+    /// Records an acknowledgement, which resets the pause.
     pub(super) fn delivered(&mut self) {
         self.pause = FIRST_PAUSE;
     }
 
-    /// Records that the connection failed or was lost. `client_id` is the one used.
+    /// Records that the connection failed or was lost. `client_id` is the id that it used.
     pub(super) fn lost(&mut self, reason: LostReason, client_id: &str) -> ConnectionFailure {
-        let stood = self.stands.take();
+        let stood = self.connected_since.take();
         let stood = stood.map(|(time, since)| time.now().saturating_duration_since(since));
         self.lost_after(stood, reason, client_id)
     }
 
-    /// Like [`lost`](Self::lost), for a connection that lasted `stood`; `None` if it could not be made.
+    /// Like [`lost`](Self::lost), for a connection that lasted `stood`; `None` if there was no connection.
     fn lost_after(
         &mut self,
         stood: Option<Duration>,
@@ -108,7 +102,7 @@ impl Attempts {
         }
         let text = reason.to_string();
         if self.logged.contains(&text) {
-            // The loss of a connection is always logged, unless two programs take over from each other in turns.
+            // The loss of a connection is always logged, unless two clients disconnect each other in turn.
             return stood.is_some() && !reason.is_taken_over();
         }
         self.logged.push(text);

@@ -11,7 +11,7 @@ use tokio::time::{Sleep, sleep};
 use tracing::{debug, error, info, warn};
 
 use super::attempts::{Attempts, ConnectionFailure};
-use super::{ConnectionState, Handed, OutboxProgress};
+use super::{ConnectionState, InboxItem, OutboxProgress};
 use crate::outputs::mqtt::backlog::{BacklogReader, ReaderEvent};
 use crate::outputs::mqtt::client::Dialect;
 use crate::outputs::mqtt::inlet::Received;
@@ -29,34 +29,34 @@ use crate::system_time::wall_time;
 pub struct OutboxTask {
     pub(super) config: MqttConfig,
     pub(super) daemon_topic: Arc<str>,
-    pub(super) inbox: mpsc::UnboundedReceiver<Handed>,
+    pub(super) inbox: mpsc::UnboundedReceiver<InboxItem>,
     pub(super) store: OutboxStore,
     pub(super) reader: BacklogReader,
     pub(super) progress: Arc<watch::Sender<OutboxProgress>>,
     pub(super) connection: watch::Sender<ConnectionState>,
-    /// Why there is no connection, for people.
+    /// Why there is no connection, as a message for people.
     pub(super) lost: watch::Sender<Option<String>>,
-    /// Takes commands; `None` if kiebitz does not subscribe to them.
+    /// Where commands go; `None` to not subscribe to commands.
     pub(super) commands: Option<mpsc::Sender<Received>>,
     pub(super) too_large: TooLarge,
     /// Version of MQTT for the next attempt.
     pub(super) dialect: Dialect,
-    /// Whether the warning about MQTT 3.1.1 was logged.
+    /// Whether the warning about MQTT 3.1.1 has been logged.
     pub(super) is_old: bool,
 }
 
-/// The topics of messages that were too large for the broker, and logged.
+/// Topics with a message that was too large for the broker. Each is logged once.
 #[derive(Debug, Default)]
 pub(super) struct TooLarge(HashSet<Arc<str>>);
 
 impl TooLarge {
-    /// Logs an error once for each topic: a game that exceeds the limit keeps growing.
+    /// Logs an error once for each topic, since a game that exceeds the limit keeps growing.
     fn log_once(&mut self, message: &Message, bytes: usize, limit: usize) {
         if !self.0.insert(Arc::clone(&message.topic)) {
             return;
         }
         let topic = &*message.topic;
-        let left = match message.delivery {
+        let effect = match message.delivery {
             Delivery::Event { .. } => "the event is only in the journal",
             Delivery::Retained => "the retained message there is out of date",
             Delivery::Answer { .. } => "the command is not answered",
@@ -65,7 +65,7 @@ impl TooLarge {
             topic,
             bytes,
             limit,
-            "a message to {topic} has {bytes} bytes, but the broker accepts at most {limit}: {left}; raise the \
+            "a message to {topic} has {bytes} bytes, but the broker accepts at most {limit}: {effect}; raise the \
              broker's limit (max_packet_size of mosquitto)"
         );
     }
@@ -73,10 +73,9 @@ impl TooLarge {
 
 /// Grace period for the last messages at shutdown.
 const MAX_FLUSH: Duration = Duration::from_secs(5);
-/// Maximum size of a packet beside topic and payload, in bytes.
+/// Upper estimate for the size of a packet without topic and payload, in bytes.
 const PACKET_OVERHEAD: usize = 64;
 
-/// State of the connection.
 enum Phase {
     Connecting(BrokerLink),
     Connected(BrokerLink, Limits),
@@ -84,21 +83,20 @@ enum Phase {
 }
 
 struct Stopping {
-    /// End of the grace period.
     expires: Pin<Box<Sleep>>,
-    /// The daemon's last state, until it is queued. It comes after all other messages.
+    /// The daemon's last state until it is queued, which happens after all other messages.
     last_state: Option<Message>,
 }
 
 impl OutboxTask {
-    /// Sets the receiver of commands.
+    /// Sets where commands go.
     #[must_use]
     pub fn with_commands(self, commands: Option<mpsc::Sender<Received>>) -> Self {
         Self { commands, ..self }
     }
 
-    /// Delivers until `shutdown` resolves or every [`Outbox`](super::Outbox) is dropped. Then it delivers the remaining
-    /// messages, for five seconds at most, and publishes the offline state of the daemon.
+    /// Delivers until `shutdown` resolves or every [`Outbox`](super::Outbox) is dropped. Then delivers the remaining
+    /// messages, for at most five seconds, and publishes the offline state of the daemon.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) {
         let will = Message::retained(&self.daemon_topic, &DaemonState::offline(&self.config.daemon));
         let mut shutdown = pin!(shutdown);
@@ -108,13 +106,13 @@ impl OutboxTask {
         let mut phase = self.open(&will);
         loop {
             tokio::select! {
-                handed = self.inbox.recv(), if stopping.is_none() => match handed {
-                    Some(handed) => self.receive_all(handed),
+                item = self.inbox.recv(), if stopping.is_none() => match item {
+                    Some(item) => self.receive_all(item),
                     None => stopping = Some(self.stop(&will)),
                 },
                 () = &mut shutdown, if stopping.is_none() => stopping = Some(self.stop(&will)),
                 () = expired(&mut stopping) => break,
-                event = self.reader.event() => self.take_in(event),
+                event = self.reader.event() => self.handle_reader_event(event),
                 step = phase.step() => match step {
                     PhaseStep::Open => phase = self.open(&will),
                     PhaseStep::Link(LinkEvent::Connected(limits)) => {
@@ -129,8 +127,8 @@ impl OutboxTask {
                         self.acknowledge(ticket);
                     }
                     PhaseStep::Link(LinkEvent::Refused(ticket, reason)) => self.refused(ticket, &reason),
-                    PhaseStep::Link(LinkEvent::Commanded(command)) => self.commanded(*command),
-                    PhaseStep::Link(LinkEvent::Unheard(reason)) => self.unheard(&reason),
+                    PhaseStep::Link(LinkEvent::CommandReceived(command)) => self.pass_command(*command),
+                    PhaseStep::Link(LinkEvent::SubscriptionRefused(reason)) => self.subscription_refused(&reason),
                     PhaseStep::Link(LinkEvent::Closed) => break,
                     PhaseStep::Link(LinkEvent::Lost(reason)) => phase = self.lost(reason, &mut attempts),
                 },
@@ -140,7 +138,7 @@ impl OutboxTask {
             }
             if let Phase::Connected(link, limits) = &mut phase {
                 self.send(link, *limits);
-                self.read_on();
+                self.read_next_page();
             }
             if let Some(stopping) = &stopping
                 && self.is_over(stopping, &phase)
@@ -148,7 +146,7 @@ impl OutboxTask {
                 break;
             }
         }
-        self.ended();
+        self.end();
     }
 
     fn open(&self, will: &Message) -> Phase {
@@ -184,14 +182,14 @@ impl OutboxTask {
             debug!(broker, %reason, attempt = failed, ?pause, "no connection to the MQTT broker at {broker}: {reason}");
         }
         self.store.rewind();
-        let why = format!("no connection to the MQTT broker at {broker}: {reason}");
-        self.lost.send_replace(Some(why));
+        let problem = format!("no connection to the MQTT broker at {broker}: {reason}");
+        self.lost.send_replace(Some(problem));
         self.report(ConnectionState::Disconnected);
         Phase::Pausing(Box::pin(sleep(pause)))
     }
 
-    /// Switches to MQTT 3.1.1 for one attempt if the broker may lack MQTT 5. Every other attempt uses MQTT 5, because
-    /// the broker may have been replaced or upgraded.
+    /// Switches to MQTT 3.1.1 for one attempt if the broker may not support MQTT 5. The attempt after that uses MQTT 5
+    /// again, since the broker may have been replaced or upgraded.
     fn changes_dialect(&mut self, reason: &LostReason) -> bool {
         let tries_old = self.dialect == Dialect::Five && reason.may_lack_mqtt5();
         self.dialect = if tries_old { Dialect::Four } else { Dialect::Five };
@@ -226,7 +224,7 @@ impl OutboxTask {
             })
     }
 
-    /// Starts the shutdown and receives everything handed over before.
+    /// Starts the shutdown and receives all items that were passed before.
     fn stop(&mut self, last_state: &Message) -> Stopping {
         self.inbox.close();
         self.receive_waiting();
@@ -236,7 +234,7 @@ impl OutboxTask {
         }
     }
 
-    /// Queues the daemon's last state once nothing else can come before it.
+    /// Queues the daemon's last state once no other message can precede it.
     fn queue_last_state(&mut self, stopping: &mut Stopping) {
         if self.store.behind() == 0
             && let Some(last_state) = stopping.last_state.take()
@@ -246,8 +244,8 @@ impl OutboxTask {
         }
     }
 
-    /// Whether nothing is left to do. Disconnects when everything is acknowledged; the loop then ends with the `Closed`
-    /// event.
+    /// Whether nothing is left to do. Disconnects once everything is acknowledged; the loop then ends with the event
+    /// `Closed`.
     fn is_over(&self, stopping: &Stopping, phase: &Phase) -> bool {
         let last_state_queued = stopping.last_state.is_none();
         match phase {
@@ -262,7 +260,7 @@ impl OutboxTask {
         }
     }
 
-    fn ended(&self) {
+    fn end(&self) {
         let (messages, boards) = (self.store.queue().len(), self.store.behind());
         if messages > 0 {
             warn!(
@@ -279,28 +277,28 @@ impl OutboxTask {
         self.report(ConnectionState::Stopped);
     }
 
-    fn receive_all(&mut self, first: Handed) {
+    fn receive_all(&mut self, first: InboxItem) {
         self.receive(first);
         self.receive_waiting();
     }
 
     fn receive_waiting(&mut self) {
-        while let Ok(handed) = self.inbox.try_recv() {
-            self.receive(handed);
+        while let Ok(item) = self.inbox.try_recv() {
+            self.receive(item);
         }
     }
 
-    fn receive(&mut self, handed: Handed) {
-        let count = handed.count();
+    fn receive(&mut self, item: InboxItem) {
+        let count = item.count();
         let behind = self.store.behind();
-        match handed {
-            Handed::Messages(messages) => {
+        match item {
+            InboxItem::Messages(messages) => {
                 messages.into_iter().for_each(|message| self.store.push(message));
                 if behind == 0 && self.store.behind() > 0 {
                     info!("the queue for the MQTT broker is full; later events are read from the journal");
                 }
             }
-            Handed::Behind {
+            InboxItem::Behind {
                 board,
                 topic,
                 after,
@@ -314,8 +312,8 @@ impl OutboxTask {
         self.update_progress(count);
     }
 
-    /// Reads the next page of a board that is behind, if there is room.
-    fn read_on(&mut self) {
+    /// Reads the next page for a board that is behind, if there is room.
+    fn read_next_page(&mut self) {
         if self.reader.is_idle()
             && let Some(page) = self.store.next_page()
         {
@@ -323,12 +321,12 @@ impl OutboxTask {
         }
     }
 
-    fn take_in(&mut self, event: ReaderEvent) {
+    fn handle_reader_event(&mut self, event: ReaderEvent) {
         match event {
-            ReaderEvent::Paused => self.store.wake(),
-            ReaderEvent::Read(page, None) => self.store.put_off(&page),
+            ReaderEvent::Paused => self.store.end_pause(),
+            ReaderEvent::Read(page, None) => self.store.postpone(&page),
             ReaderEvent::Read(page, Some(events)) => {
-                if self.store.take_in(&page, events) == (PageOutcome::Nothing { again: false }) {
+                if self.store.load_page(&page, events) == (PageOutcome::Nothing { again: false }) {
                     let (board, after) = (&*page.board, page.after);
                     warn!(
                         board,
@@ -337,7 +335,7 @@ impl OutboxTask {
                 }
             }
         }
-        if self.store.rests() {
+        if self.store.is_waiting() {
             self.reader.pause();
         }
         self.update_progress(0);
@@ -353,7 +351,7 @@ impl OutboxTask {
                 self.too_large.log_once(message, bytes, limits.packet_bytes);
                 self.acknowledge(ticket);
             } else if !link.publish(ticket, message) {
-                // The link reports the loss next, and the queue starts over then.
+                // The link reports the loss next, and the queue is then rewound.
                 return;
             }
         }
@@ -382,7 +380,7 @@ impl OutboxTask {
         }
     }
 
-    fn commanded(&self, command: Received) {
+    fn pass_command(&self, command: Received) {
         let Some(commands) = &self.commands else { return };
         if let Err(mpsc::error::TrySendError::Full(command)) = commands.try_send(command) {
             let board = command.board;
@@ -393,8 +391,8 @@ impl OutboxTask {
         }
     }
 
-    fn unheard(&self, reason: &str) {
-        let topic = self.config.asked_for().join(" and ");
+    fn subscription_refused(&self, reason: &str) {
+        let topic = self.config.subscriptions().join(" and ");
         error!(
             topic,
             reason,

@@ -17,7 +17,7 @@ pub struct DaemonState {
     pub host: String,
     /// Version of kiebitz.
     pub version: &'static str,
-    /// Details of a running daemon; `None` when just connected, and in the last will.
+    /// Details of a running daemon; `None` immediately after connecting, and in the last will.
     #[serde(flatten)]
     pub online: Option<Online>,
 }
@@ -33,14 +33,14 @@ pub struct Online {
     pub as_of: Timestamp,
     /// Seconds from `started` to `as_of`.
     pub uptime_s: u64,
-    /// Names of its boards.
+    /// Names of the daemon's boards.
     pub boards: Vec<String>,
     /// Health of the daemon; `None` for a replay, which stores nothing.
     #[serde(flatten)]
     pub health: Option<DaemonHealth>,
 }
 
-/// Health of everything that a daemon depends on.
+/// Health of everything on which a daemon depends.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct DaemonHealth {
     /// Whether journal and recordings can be written.
@@ -53,7 +53,7 @@ pub struct DaemonHealth {
     /// Reports of the outputs, by name; absent if there are none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub outputs: BTreeMap<String, OutputReport>,
-    /// The round whose pairings boards get; absent if there is none.
+    /// The round whose pairings the boards get; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
 }
@@ -65,9 +65,9 @@ pub struct DeliveryState {
     pub queued: usize,
     /// Number of boards with further events in the journal.
     pub behind: usize,
-    /// Delivery time of the last event, from the board to the broker, in milliseconds.
+    /// Delivery time of the last event, from the board to the broker's acknowledgement, in milliseconds.
     pub last_ms: Option<u64>,
-    /// Number of events delivered since the start, without those read from the journal.
+    /// Number of events delivered since the start, not counting those read from the journal.
     #[serde(skip)]
     pub events: u64,
     /// Sum of their delivery times in milliseconds.
@@ -75,7 +75,7 @@ pub struct DeliveryState {
     pub all_ms: u64,
 }
 
-/// The daemon's computer. A value that the system does not report is `None`.
+/// State of the daemon's computer. Values that the system does not report are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Machine {
     /// The disk with the journal.
@@ -114,13 +114,13 @@ pub struct DiskState {
     /// Start of the failure; `None` while writing succeeds.
     #[serde(serialize_with = "rfc3339_option", skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// The problem, for people.
+    /// The problem, as a message for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// Number of events waiting to be stored; of the journal only.
+    /// Number of events waiting to be stored. Used for the journal only.
     #[serde(skip_serializing_if = "is_zero")]
     pub waiting: u64,
-    /// Number of published events that will never be stored, because too many waited; of the journal only.
+    /// Number of published events that will never be stored, because too many were waiting. Used for the journal only.
     #[serde(skip_serializing_if = "is_zero")]
     pub lost: u64,
 }
@@ -181,7 +181,7 @@ impl DaemonState {
         }
     }
 
-    /// The state of a stopped daemon: its last message, and the last will.
+    /// The state of a stopped daemon: its last message, and its last will.
     #[must_use]
     pub fn offline(host: &str) -> Self {
         Self {

@@ -272,7 +272,7 @@ fn disconnected_board_has_no_clock() {
     assert_eq!(state["clock"]["present"], false);
     assert_eq!(state["daemon"], "pi");
     assert_eq!(state["table"], 3);
-    // The clock was not disconnected itself, so no event announces it again.
+    // The clock itself was not disconnected, so no event announces it again.
     let back = world.step(vec![connected]);
     assert_eq!(value(&back, "boards/b/state")["clock"]["present"], true);
 }
@@ -387,7 +387,7 @@ fn board_is_known_but_not_connected_after_a_restart() {
         .projection
         .resume(Some(&last), Some(&disconnected), None, announced);
     let messages = world.step(Vec::new());
-    // Publishing an empty placement would be wrong.
+    // It would be wrong to publish an empty placement.
     assert_eq!(
         topics_without_values(&messages),
         [

@@ -118,7 +118,7 @@ impl Spectators {
         }
     }
 
-    /// Publishes the events second by second. Returns the seconds with new messages.
+    /// Publishes the events second by second. Returns the seconds at which there were new messages.
     fn follow(&mut self, seconds: core::ops::RangeInclusive<i64>, events: &[Event]) -> Vec<i64> {
         let mut new = Vec::new();
         for second in seconds {
@@ -276,7 +276,7 @@ fn published_move_is_removed_when_its_retraction_is_due() {
         made(10, 1, "e2e4"),
         made(20, 2, "e7e5"),
         made(30, 3, "g1f3"),
-        // By now spectators have two plies, but not the third.
+        // By now, spectators have two plies, but not the third.
         retracted(925, 1),
         made(940, 1, "d2d4"),
         retracted(960, 1),
@@ -285,7 +285,7 @@ fn published_move_is_removed_when_its_retraction_is_due() {
     assert_eq!(spectators.moves(), ["e2e4", "e7e5"]);
     assert_eq!(spectators.follow(1825..=3000, &[]), [1825]);
     assert!(spectators.moves().is_empty());
-    // A correction of a correction: the original move is gone although neither replacement is published yet.
+    // A correction of a correction: the original move is gone, although neither replacement is published yet.
     let events = [
         made(3100, 1, "c2c4"),
         amended(4050, 1, "a2a4"),
@@ -313,7 +313,7 @@ fn result_that_the_arbiter_replaces_is_never_published() {
     spectators.follow(1030..=1030, &[]);
     assert_eq!(spectators.json("game")["result"], "0-1");
 
-    // A result confirmed by the arbiter is published at the time of the board's result.
+    // A result that the arbiter confirms is published at the time of the board's result.
     let mut spectators = Spectators::new(DELAY);
     spectators.follow(
         0..=1000,
@@ -326,8 +326,8 @@ fn result_that_the_arbiter_replaces_is_never_published() {
     assert_eq!(spectators.json("game")["result"], "1-0");
 }
 
-/// The kings are corrected, and play goes on after an end: results withdrawn while they are held are neither published
-/// nor counted.
+/// The players correct the kings, and continue after an end: results that are withdrawn while they are held are neither
+/// published nor counted.
 #[test]
 fn result_withdrawn_while_it_is_held_is_never_published() {
     let mut spectators = Spectators::new(DELAY);
@@ -425,7 +425,7 @@ fn a_day() -> Vec<Event> {
     events
 }
 
-/// The events that the journal has for a start at `started`: the game that is due then, and all later events, up to the
+/// The events that the journal has at a start at `started`: the game that is due then, and all later events until the
 /// stop of the previous run.
 fn kept(events: &[Event], stopped: i64, started: i64, delay: i64) -> Vec<Event> {
     let published: Vec<Event> = events
@@ -450,7 +450,7 @@ fn a_restart_at_any_time_changes_nothing() {
     };
     let mut restarts = 0;
     for delay in [0, 1, 45, DELAY] {
-        // The retained messages of a spectator at every second without a restart.
+        // The retained messages that a spectator has at every second without a restart.
         let mut spectators = Spectators::new(delay);
         let day: Vec<_> = (0..2300)
             .map(|second| {
@@ -497,7 +497,7 @@ fn readings_held_at_a_restart_are_published() {
         completed(500, 1, 580),
         retracted(915, 1),
     ];
-    // Readings due before the last event were published by the previous run, perhaps with newer ones.
+    // The previous run has published readings that were due before the last event, perhaps with newer ones.
     spectators.projection.resume(at(920), &events);
     let messages = spectators.projection.release(at(920));
     spectators.receive(messages);
@@ -506,7 +506,7 @@ fn readings_held_at_a_restart_are_published() {
     assert!(!spectators.retained.contains_key("clock"));
     spectators.follow(1400..=1400, &[]);
     assert_eq!(spectators.json("clock")["white_ms"], 580_000);
-    // Readings that became due while kiebitz was stopped were not published.
+    // Readings that became due while kiebitz was stopped have not been published.
     let mut spectators = Spectators::new(DELAY);
     spectators.projection.resume(at(1500), &events);
     let messages = spectators.projection.release(at(1500));

@@ -51,7 +51,6 @@ impl FromStr for BrokerConfig {
     }
 }
 
-/// A path and its position in the configuration file.
 struct PathValue {
     span: Range<usize>,
     path: PathBuf,
@@ -65,7 +64,7 @@ impl PathValue {
     }
 }
 
-/// Combines the table with the daemon's name, if the configuration gives one.
+/// Combines the table with the daemon's name, if configured.
 pub(crate) fn mqtt(table: MqttTable, daemon: Option<&Name>) -> Result<MqttConfig, SpannedError> {
     let broker = table.url.into_inner().0.0;
     let broker = with_login(broker, table.user, table.password_file.map(PathValue::of))?;

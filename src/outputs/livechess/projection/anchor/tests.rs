@@ -1,7 +1,6 @@
 use super::*;
 use crate::outputs::livechess::projection::tests::{START, fens, game, played};
 
-/// The plan for a client that sends this position.
 fn plan(record: Option<&GameRecord>, fen: &str, may_set_up: bool) -> Option<SetupPlan> {
     plan_after(record, fen, may_set_up, None)
 }
@@ -45,8 +44,8 @@ fn moves_are_counted_from_the_position_of_a_client() {
     }
 }
 
-/// A program that watches wants the game from its beginning, and sends the start position when it connects. A page that
-/// plays sends the start position when it begins another game, and must not get the moves of the last one.
+/// A viewing program sends the start position when it connects, and needs the game from its beginning. A playing page
+/// sends the start position when it begins a new game, and must not get the moves of the last one.
 #[test]
 fn a_start_position_means_the_current_game_or_the_next_one() {
     let record = game("one", FIVE);
@@ -109,7 +108,7 @@ fn moves_are_withdrawn_and_end_before_an_illegal_one() {
     assert_eq!(anchor.line(Some(&record)).san, ["e4", "e5", "Nf3"]);
     record.moves.truncate(1);
     assert_eq!(anchor.line(Some(&record)).san, ["e4"]);
-    // The arbiter sets another position.
+    // The arbiter sets a different position.
     let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1".to_owned();
     record
         .positions

@@ -34,7 +34,7 @@ fn each_value_of_the_game_is_published_when_it_changes() {
     let mut world = World::new();
     let empty = ["last_move", "turn", "result", "white", "black"].map(|word| (word, ""));
     assert_eq!(values(&world.step(Vec::new())), expected(&empty));
-    // Names come before the game.
+    // The names are known before the game.
     let names = serde_json::json!({"white": "Á. Nagy", "black": null});
     let named = Event {
         game: None,
