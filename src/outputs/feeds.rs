@@ -1,7 +1,7 @@
 //! Starts the tasks of the outputs and sends them events, pairings and statuses.
 //!
-//! This module depends on no output except the broadcast, whose files several outputs use. The contents of an output
-//! depend only on events and pairings, so they are the same for a daemon, a hub and a replay.
+//! This module knows no output except the broadcast, whose files several outputs use. An output depends only on events
+//! and pairings, so it shows the same whether they come from a daemon, a hub or a replay.
 
 use core::fmt::Debug;
 use core::time::Duration;
@@ -35,7 +35,7 @@ use crate::tournament::Tournament;
 ///    configured,
 /// 4. live input.
 ///
-/// There is no `Past` without a readable journal. A hub never sends `Past`: it sends past events as `Events`.
+/// There is no `Past` without a readable journal. A hub sends none either: its past comes as `Events`.
 #[derive(Debug)]
 pub(super) enum FeedInput {
     Events(Vec<Event>),
@@ -67,7 +67,7 @@ pub(super) enum FeedInput {
 #[derive(Debug)]
 pub(crate) struct Feeds {
     outlet: Outlet,
-    /// Input that waits for the gate; `None` if input is sent at once.
+    /// Input that has not left yet; `None` if input leaves at once.
     held: Option<Vec<HeldInput>>,
     reports: Reports,
     /// The last clock reading sent, by board.
@@ -165,7 +165,7 @@ impl Starting {
         inputs
     }
 
-    /// The files of the broadcast with the output's own delay, or with the default one.
+    /// The files of the broadcast with the output's own delay, or with the usual one.
     pub(super) fn files(&mut self, own_delay: Option<Duration>) -> Snapshot {
         self.follower.show(own_delay.unwrap_or(self.delay))
     }
@@ -175,7 +175,7 @@ impl Starting {
         self.follower.bring_page(own_delay.unwrap_or(self.delay));
     }
 
-    /// The output's own delay, or the default one.
+    /// The output's own delay, or the usual one.
     pub(super) fn delay(&self, own: Option<Duration>) -> Duration {
         own.unwrap_or(self.delay)
     }
@@ -236,7 +236,7 @@ impl Feeds {
         self.with(Some(Vec::new()))
     }
 
-    /// A copy for events that the journal has already: its input is sent at once.
+    /// A copy for events that the journal has already: its input leaves at once.
     pub(crate) fn of_stored(&self) -> Self {
         self.with(None)
     }
@@ -266,7 +266,7 @@ impl Feeds {
         &self.reports
     }
 
-    /// Sends events published up to `now`.
+    /// Sends events that were published by `now`.
     pub(crate) fn take(&mut self, now: Timestamp, events: &[Event]) {
         if !events.is_empty() {
             self.send(now, FeedInput::Events(events.to_vec()));
@@ -321,7 +321,7 @@ impl Feeds {
         self.send(now, FeedInput::Pairings(Some(tournament)));
     }
 
-    /// Sets the pairings. With `None`, which means that the files cannot be read, the last ones stay in force.
+    /// Sets the pairings; with `None`, if the files cannot be read, the last ones stay in force.
     pub(crate) fn pair_if(&mut self, now: Timestamp, tournament: Option<Arc<Tournament>>) {
         self.send(now, FeedInput::Pairings(tournament));
     }
@@ -394,7 +394,7 @@ impl Outlet {
     #[cfg(test)]
     pub(crate) fn heard() -> (Self, impl FnMut() -> Vec<String>) {
         let (sender, mut inputs) = mpsc::unbounded_channel::<(Timestamp, Arc<FeedInput>)>();
-        let poll = move || {
+        let hear = move || {
             let mut heard = Vec::new();
             while let Ok((_, input)) = inputs.try_recv() {
                 match &*input {
@@ -408,7 +408,7 @@ impl Outlet {
             }
             heard
         };
-        (Self(vec![sender]), poll)
+        (Self(vec![sender]), hear)
     }
 }
 

@@ -2,7 +2,7 @@
 
 /** Runs an action on request, but not so often that it strains server or reader. */
 export class Throttle {
-  /** Runs `act` `least` ms after a call. A run is followed by a pause of `least` ms, or `times` its duration if longer. */
+  /** Runs `act` `least` ms after a call, then pauses for `least` ms, or `times` the duration of the run if longer. */
   constructor(act, least, times) {
     Object.assign(this, { act, least, times, isResting: false, isCalled: false, isOver: false });
   }
