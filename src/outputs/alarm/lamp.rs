@@ -1,4 +1,4 @@
-//! Lamps that the broker switches: one for all boards, or one for each.
+//! Lamps switched over MQTT: one for the whole hall, or one for each board or table.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub(super) struct Lamp {
     output: String,
     link: Subscriber,
     is_connected: bool,
-    /// With `{board}` or `{table}` in it, there is a lamp for each.
+    /// Topic of the lamp. With `{board}` or `{table}` in it, each board or table has a lamp of its own.
     topic: String,
     on: String,
     off: String,
@@ -69,14 +69,14 @@ impl Lamp {
             if self.sent.get(&topic) == Some(&is_on) {
                 continue;
             }
-            let (payload, did) = if is_on {
+            let (payload, state) = if is_on {
                 (&self.on, "on")
             } else {
                 (&self.off, "off")
             };
             self.link.ask(topic.clone(), payload.clone());
             self.reports
-                .done(&self.output, wall_time(), format!("{topic} is {did}"));
+                .done(&self.output, wall_time(), format!("{topic} is {state}"));
             self.sent.insert(topic, is_on);
         }
     }

@@ -29,7 +29,7 @@ pub enum AlarmKind {
     Output,
 }
 
-/// A matter that needs a person.
+/// A problem that needs somebody's attention.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Alarm {
     pub(crate) kind: AlarmKind,
@@ -37,7 +37,7 @@ pub(crate) struct Alarm {
     /// Name of the board; `None` if the alarm is about an output.
     pub(crate) board: Option<String>,
     pub(crate) table: Option<u32>,
-    /// Number of the incident.
+    /// Number of the incident; `None` for other kinds.
     pub(crate) incident: Option<u64>,
     #[serde(with = "color::option")]
     pub(crate) color: Option<Color>,
@@ -45,7 +45,7 @@ pub(crate) struct Alarm {
     pub(crate) black: Option<String>,
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub(crate) since: Timestamp,
-    /// Place and subject, as in "Table 7: Illegal move".
+    /// Table or board, and subject, as in "Table 7: Illegal move".
     pub(crate) title: String,
     /// Advice to the arbiter, or the problem.
     pub(crate) text: String,
@@ -60,7 +60,7 @@ pub(crate) enum AlarmChange {
     Cleared(String, Alarm),
 }
 
-/// All alarms of the hall, and those that have been sent.
+/// State of the boards and outputs, and the alarms that have been sent.
 #[derive(Debug)]
 pub(crate) struct Alarms {
     language: Language,
@@ -72,7 +72,7 @@ pub(crate) struct Alarms {
     failing: BTreeMap<String, (Timestamp, String)>,
     /// Alarms that were raised and not yet cleared, as they were sent.
     sent: BTreeMap<String, Alarm>,
-    /// Start of the first alarms that are sent. Earlier ones are sent only if they were raised before the restart.
+    /// An alarm that began before this time is not raised. `None` before the first call of `changes`.
     not_before: Option<Timestamp>,
     /// Recent forward steps of the computer's clock: time and size.
     steps: Vec<(Timestamp, Duration)>,
@@ -81,16 +81,15 @@ pub(crate) struct Alarms {
 #[derive(Debug, Default)]
 struct AlarmBoard(BoardRecord);
 
-/// Incidents that were open for longer than this at the start are not sent: they were sent before, or are too old to be
-/// of use.
+/// Age at the start from which an alarm is not raised: it was raised before the restart, or is too old to be of use.
 const RECENT: Duration = Duration::from_secs(10 * 60);
-/// An output that fails for less than this may recover by itself.
+/// Duration of an output's failure from which it is an alarm. Shorter failures often end without intervention.
 const FAILS: Duration = Duration::from_secs(60);
 /// Age from which a drawn game is no longer an alarm.
 const DRAWN: Duration = Duration::from_secs(5 * 60);
 
 impl AlarmKind {
-    /// The kind itself, and the kind whose incidents replace incidents of this one.
+    /// Returns the kind and, for a flag fall, the kind of the incident that replaces it when both flags are down.
     fn with_successor(self) -> impl Iterator<Item = Self> {
         let both = Self::Incident(IncidentKind::TwoFlags);
         let is_flag = self == Self::Incident(IncidentKind::FlagFall);
@@ -177,14 +176,14 @@ impl Alarms {
         events.iter().for_each(|event| self.take(event));
     }
 
-    /// Notes that the computer's clock was set forward by `by` at `at`. No time passed.
+    /// Notes that the computer's clock was set forward by `by` at `at`, which does not count as elapsed time.
     pub(crate) fn set_forward(&mut self, at: Timestamp, by: Duration) {
-        let of_now = |(step, _): &&(Timestamp, Duration)| self.passed(*step, at) < FAILS.max(DRAWN);
-        self.steps = self.steps.iter().filter(of_now).copied().collect();
+        let is_recent = |(step, _): &&(Timestamp, Duration)| self.passed(*step, at) < FAILS.max(DRAWN);
+        self.steps = self.steps.iter().filter(is_recent).copied().collect();
         self.steps.push((at, by));
     }
 
-    /// Time that has really passed since `since`.
+    /// Returns the time since `since`, without steps of the computer's clock.
     fn passed(&self, since: Timestamp, now: Timestamp) -> Duration {
         let steps = self.steps.iter().filter(|(at, _)| *at >= since);
         let steps = steps.fold(Duration::ZERO, |all, (_, by)| all.saturating_add(*by));
@@ -229,7 +228,7 @@ impl Alarms {
         over.into_iter().chain(fresh).collect()
     }
 
-    /// Notes that a message was sent.
+    /// Marks a message as sent.
     pub(crate) fn note(&mut self, change: AlarmChange) {
         match change {
             AlarmChange::Raised(key, alarm) => self.sent.insert(key, alarm),
@@ -307,7 +306,7 @@ impl AlarmBoard {
         (format!("{name} {}", incident.incident), alarm)
     }
 
-    /// Alarm for a drawn game of whose end the players may not know.
+    /// Alarm for a game that is drawn under the Laws, which its players may not have noticed.
     fn drawn(&self, language: Language, name: &str) -> Option<(String, Alarm)> {
         let game = self.0.game()?;
         let ended = game.ended?;

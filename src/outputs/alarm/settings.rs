@@ -1,4 +1,4 @@
-//! The tables `[[alarm]]`.
+//! Configuration tables `[[alarm]]`.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::settings::{Name, SpannedError, named, path, required_name, url_of, wi
 pub struct AlarmSettings {
     /// Name in the log and on the status page. The address is not shown, as it may be a secret.
     pub name: Name,
-    /// Channel of the messages.
+    /// Channel and address of the recipient.
     pub to: AlarmTo,
     /// Kinds of alarms to send; empty for all.
     pub kinds: Vec<AlarmKind>,
@@ -40,7 +40,7 @@ pub enum AlarmTo {
         /// File with a bearer token in its first line; `None` if the server needs none.
         token_file: Option<PathBuf>,
     },
-    /// To a lamp, by the broker of `[mqtt]`.
+    /// To a lamp, over the broker of `[mqtt]`.
     Lamp {
         /// Topic of the lamp. With `{board}` or `{table}` in it, each board or table has a lamp of its own.
         topic: String,
@@ -100,12 +100,12 @@ impl TryFrom<AlarmTable> for AlarmSettings {
     type Error = &'static str;
 
     fn try_from(table: AlarmTable) -> Result<Self, Self::Error> {
-        let is_of_lamp = table.topic.is_some() || table.on.is_some() || table.off.is_some();
-        let is_of_address = table.url.is_some() || table.token_file.is_some();
-        if table.send == AlarmService::Mqtt && is_of_address {
+        let has_lamp_keys = table.topic.is_some() || table.on.is_some() || table.off.is_some();
+        let has_address_keys = table.url.is_some() || table.token_file.is_some();
+        if table.send == AlarmService::Mqtt && has_address_keys {
             return Err("`url` and `token_file` are only for \"ntfy\" and \"webhook\": a lamp has a `topic`");
         }
-        if table.send != AlarmService::Mqtt && is_of_lamp {
+        if table.send != AlarmService::Mqtt && has_lamp_keys {
             return Err(
                 "`topic`, `on` and `off` are only for \"mqtt\": \"ntfy\" and \"webhook\" have a `url`",
             );

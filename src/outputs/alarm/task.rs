@@ -28,13 +28,13 @@ use crate::system_time::wall_time;
 impl Output for AlarmSettings {
     fn start(&self, starting: &mut Starting) {
         let inputs = starting.follow();
-        let around = AlarmContext {
+        let context = AlarmContext {
             language: starting.language,
             notes: starting.notes.clone(),
             broker: starting.broker.clone(),
             reports: starting.reports.clone(),
         };
-        starting.spawn(follow(self.clone(), around, inputs));
+        starting.spawn(follow(self.clone(), context, inputs));
     }
 
     fn secrets(&self) -> Vec<&Path> {
@@ -55,13 +55,13 @@ struct AlarmContext {
 /// Follows the event feed until it ends.
 async fn follow(
     settings: AlarmSettings,
-    around: AlarmContext,
+    context: AlarmContext,
     mut inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
 ) {
-    let Some(mut sender) = AlarmSender::new(settings, around) else {
+    let Some(mut sender) = AlarmSender::new(settings, context) else {
         return;
     };
-    let mut waits_until: Option<Instant> = None;
+    let mut retry_at: Option<Instant> = None;
     loop {
         tokio::select! {
             biased;
@@ -70,19 +70,19 @@ async fn follow(
                 sender.apply(now, &input);
             }
             () = sender.channel.handle_connection() => {}
-            () = sleep_until(waits_until) => waits_until = None,
+            () = sleep_until(retry_at) => retry_at = None,
         }
         loop {
             while let Ok((now, input)) = inputs.try_recv() {
                 sender.apply(now, &input);
             }
-            if waits_until.is_some() {
+            if retry_at.is_some() {
                 break;
             }
             match sender.send_next().await {
                 Ok(true) => {}
                 Ok(false) => break,
-                Err(pause) => waits_until = Some(Instant::now() + pause),
+                Err(pause) => retry_at = Some(Instant::now() + pause),
             }
         }
     }
@@ -109,7 +109,7 @@ struct AlarmSender {
 }
 
 impl AlarmSender {
-    fn new(settings: AlarmSettings, around: AlarmContext) -> Option<Self> {
+    fn new(settings: AlarmSettings, context: AlarmContext) -> Option<Self> {
         let output = format!("alarm {}", settings.name);
         let address = |url, token_file| Address::new(output.clone(), url, token_file);
         let channel = match settings.to {
@@ -121,22 +121,22 @@ impl AlarmSender {
             AlarmTo::Webhook { url, token_file } => AlarmChannel::Webhook(address(url, token_file)),
             // The configuration check rejects lamps without a broker.
             AlarmTo::Lamp { topic, on, off } => AlarmChannel::Lamp(Lamp::new(
-                around.broker?,
+                context.broker?,
                 &output,
                 (topic, on, off),
-                around.reports.clone(),
+                context.reports.clone(),
             )),
         };
-        let notes = around.notes.join(format!("alarm-{}.json", settings.name));
-        around.reports.expect(&output);
+        let notes = context.notes.join(format!("alarm-{}.json", settings.name));
+        context.reports.expect(&output);
         Some(Self {
-            alarms: Alarms::new(around.language, &settings.kinds, notes::read(&notes)),
+            alarms: Alarms::new(context.language, &settings.kinds, notes::read(&notes)),
             output,
             channel,
             now: None,
-            language: around.language,
+            language: context.language,
             notes,
-            reports: around.reports,
+            reports: context.reports,
         })
     }
 
@@ -148,7 +148,7 @@ impl AlarmSender {
             FeedInput::Past(board, events) => self.alarms.resume(board, events),
             FeedInput::Tick => {
                 let mut outputs = self.reports.all();
-                // A failure of this output cannot be reported over it.
+                // This output cannot report its own failure.
                 outputs.remove(&self.output);
                 self.alarms.update_outputs(now, &outputs);
             }
@@ -156,12 +156,11 @@ impl AlarmSender {
         }
     }
 
-    /// Sends the next message, if there is one, and returns whether there was one. Fails with the pause before the next
-    /// attempt.
+    /// Sends the next message and returns whether there was one. Fails with the pause before the next attempt.
     async fn send_next(&mut self) -> Result<bool, Duration> {
         let Some(now) = self.now else { return Ok(false) };
         let change = self.alarms.changes(now).into_iter().next();
-        let is_any = change.is_some();
+        let has_change = change.is_some();
         if let Some(change) = change {
             self.post(now, &change).await?;
             self.alarms.note(change);
@@ -173,21 +172,21 @@ impl AlarmSender {
         if let AlarmChannel::Lamp(lamp) = &mut self.channel {
             lamp.show(&self.alarms);
         }
-        Ok(is_any)
+        Ok(has_change)
     }
 
     async fn post(&mut self, now: Timestamp, change: &AlarmChange) -> Result<(), Duration> {
         let (address, body) = match &mut self.channel {
-            AlarmChannel::Ntfy(topic, address) => (address, for_ntfy(topic, change, self.language)),
-            AlarmChannel::Webhook(address) => (address, for_programs(change, now)),
+            AlarmChannel::Ntfy(topic, address) => (address, ntfy_message(topic, change, self.language)),
+            AlarmChannel::Webhook(address) => (address, webhook_body(change, now)),
             // A lamp shows the state of all alarms, see `Lamp::show`.
             AlarmChannel::Lamp(_) => return Ok(()),
         };
         let body = body.to_string().into_bytes();
         match address.post(None, "application/json", body).await {
             Ok(()) => {
-                let did = &change.alarm().1.title;
-                if self.reports.done(&self.output, wall_time(), did.clone()) {
+                let title = &change.alarm().1.title;
+                if self.reports.done(&self.output, wall_time(), title.clone()) {
                     tracing::info!("{} accepts alarms again", self.output);
                 }
                 Ok(())
@@ -214,7 +213,7 @@ impl AlarmChannel {
 }
 
 /// Message for an ntfy server (<https://docs.ntfy.sh/publish/#publish-as-json>).
-fn for_ntfy(topic: &str, change: &AlarmChange, language: Language) -> Value {
+fn ntfy_message(topic: &str, change: &AlarmChange, language: Language) -> Value {
     let (_, alarm) = change.alarm();
     // Priorities range from 1 to 5; 3 is the default.
     let (message, priority, tag) = match change {
@@ -227,7 +226,7 @@ fn for_ntfy(topic: &str, change: &AlarmChange, language: Language) -> Value {
     json!({"topic": topic, "title": alarm.title, "message": message, "priority": priority, "tags": [tag]})
 }
 
-fn for_programs(change: &AlarmChange, now: Timestamp) -> Value {
+fn webhook_body(change: &AlarmChange, now: Timestamp) -> Value {
     let (key, alarm) = change.alarm();
     let state = match change {
         AlarmChange::Raised(..) => "raised",

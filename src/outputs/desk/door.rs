@@ -26,7 +26,7 @@ use super::pairings::{self, PairingsRefusal};
 use super::review::{self, GameReader};
 use super::sessions::{Guest, Sessions};
 use super::settings::DeskSettings;
-use super::task::{DeskContext, PageSender, WAITING};
+use super::task::{DeskContext, PAGE_QUEUE, PageSender};
 use super::users::{self, Role};
 use crate::outputs::broadcast::{PublishedFile, page as wall};
 use crate::outputs::shared::http::{self, WebConnection};
@@ -39,19 +39,17 @@ const MAX_CONNECTIONS: usize = 64;
 const MAX_PAGES: usize = 64;
 /// Concurrent password checks. Each Argon2 run takes 19 MiB.
 const PASSWORDS_AT_ONCE: usize = 2;
-/// Limit for request bodies, in bytes. The longest is a command with the moves of a game; the longest game has 10,000
-/// bytes.
+/// Limit for request bodies, in bytes. The longest body is a command with the moves of a game, about 10,000 bytes.
 const MAX_BODY: usize = 64 << 10;
 /// Interval of keep-alive messages: a page cannot notice otherwise that its connection is dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Error message for requests without a session.
 pub(super) const LOG_IN_FIRST: &str = "log in first";
 /// Error message of a hub for requests about the journal, recordings and pairings, which only daemons have.
 pub(super) const IN_HALL: &str = "not available at a hub: use the desk of the hall";
 /// Cookie with the session's secret.
 const COOKIE: &str = "kiebitz-desk";
 /// Header of requests that change something. Pages of other sites cannot send it, so it prevents CSRF.
-const OWN: HeaderName = HeaderName::from_static("kiebitz-desk");
+const CSRF_HEADER: HeaderName = HeaderName::from_static("kiebitz-desk");
 
 /// State that all requests share.
 #[derive(Debug)]
@@ -60,11 +58,10 @@ pub(super) struct DeskState {
     sessions: Mutex<Sessions>,
     pages: mpsc::Sender<PageSender>,
     pub(super) hall: ToHall,
-    /// Locked for one request at a time. `None` at a hub, where each board gets its pairings in its own hall.
+    /// `None` at a hub: pairings are managed in the hall of each board. The lock admits one request at a time.
     pub(super) pairings: Option<Arc<sync::Mutex<PairingFiles>>>,
-    places: Arc<Semaphore>,
-    /// Permits for password checks.
-    pub(super) turns: Arc<Semaphore>,
+    page_permits: Arc<Semaphore>,
+    pub(super) password_permits: Arc<Semaphore>,
     pub(super) first: FirstUserCode,
     pub(super) outputs: Outputs,
     pub(super) reading: GameReader,
@@ -73,13 +70,13 @@ pub(super) struct DeskState {
 pub(super) type SharedDesk = State<Arc<DeskState>>;
 
 /// Runs the server until the program ends.
-pub(super) async fn serve(settings: DeskSettings, around: DeskContext, pages: mpsc::Sender<PageSender>) {
+pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: mpsc::Sender<PageSender>) {
     let DeskContext {
         in_hall,
         trials,
         language,
         hall,
-    } = around;
+    } = context;
     let (pairings, archive) = in_hall.map(|in_hall| (in_hall.pairings, in_hall.archive)).unzip();
     let address = settings.listen;
     let listener = http::listen(address, "[desk]").await;
@@ -91,15 +88,15 @@ pub(super) async fn serve(settings: DeskSettings, around: DeskContext, pages: mp
         pages,
         hall,
         pairings: pairings.map(|pairings| Arc::new(sync::Mutex::new(pairings))),
-        places: Arc::new(Semaphore::new(MAX_PAGES)),
-        turns: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
+        page_permits: Arc::new(Semaphore::new(MAX_PAGES)),
+        password_permits: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
         outputs: Outputs::of(trials),
         reading: GameReader::of(archive, language),
     });
     http::accept(&listener, &router, MAX_CONNECTIONS).await;
 }
 
-fn router(door: DeskState) -> Router {
+fn router(state: DeskState) -> Router {
     Router::new()
         .route("/", get(async || asset(page::INDEX)))
         .route(
@@ -124,14 +121,14 @@ fn router(door: DeskState) -> Router {
         .route("/outputs", get(outputs::list).post(outputs::test))
         .fallback(async || StatusCode::NOT_FOUND)
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .with_state(Arc::new(door))
+        .with_state(Arc::new(state))
         .layer(middleware::from_fn(guard))
 }
 
 /// Refuses changes from pages of other sites, and adds headers that forbid caching, content of other sites and framing.
 async fn guard(request: Request, next: Next) -> Response {
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
-    if changes && !request.headers().contains_key(OWN) {
+    if changes && !request.headers().contains_key(CSRF_HEADER) {
         return refused(StatusCode::FORBIDDEN, "the header Kiebitz-Desk is missing");
     }
     let mut response = next.run(request).await;
@@ -142,7 +139,7 @@ async fn guard(request: Request, next: Next) -> Response {
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CONTENT_SECURITY_POLICY, page::CONTENT_SECURITY_POLICY),
     ] {
-        // Reports bring their own policy.
+        // Reports have a content security policy of their own.
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
@@ -164,8 +161,8 @@ fn asset(path: &str) -> Response {
 }
 
 impl DeskState {
-    pub(super) fn sessions<T>(&self, look: impl FnOnce(&mut Sessions) -> T) -> T {
-        look(&mut self.sessions.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(super) fn sessions<T>(&self, operation: impl FnOnce(&mut Sessions) -> T) -> T {
+        operation(&mut self.sessions.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The user of the request's session; `None` if there is no valid one.
@@ -173,24 +170,24 @@ impl DeskState {
         let secret = secret(headers)?;
         let guest = self.sessions(|all| all.guest(moment(), secret))?;
         // A different user may have logged in at the proxy since.
-        let is_same = match self.named(headers) {
-            Named::Here => true,
-            Named::Nobody => false,
-            Named::ByProxy(name) => name == guest.name,
+        let is_same = match self.proxy_user(headers) {
+            ProxyUser::NoProxy => true,
+            ProxyUser::Invalid => false,
+            ProxyUser::User(name) => name == guest.name,
         };
         is_same.then_some(guest)
     }
 
-    /// The user that the proxy's header names.
-    fn named<'h>(&self, headers: &'h HeaderMap) -> Named<'h> {
+    /// Returns the user that the proxy's header names.
+    fn proxy_user<'h>(&self, headers: &'h HeaderMap) -> ProxyUser<'h> {
         let Some(header) = &self.settings.user_header else {
-            return Named::Here;
+            return ProxyUser::NoProxy;
         };
         let mut names = headers.get_all(header.as_str()).iter();
-        // Of two headers, one may be the client's and not the proxy's.
+        // If the header occurs twice, one of them may come from the client instead of the proxy.
         match (names.next().map(HeaderValue::to_str), names.next()) {
-            (Some(Ok(name)), None) if !name.is_empty() => Named::ByProxy(name),
-            _ => Named::Nobody,
+            (Some(Ok(name)), None) if !name.is_empty() => ProxyUser::User(name),
+            _ => ProxyUser::Invalid,
         }
     }
 
@@ -223,14 +220,14 @@ impl DeskState {
     }
 }
 
-/// User that the request's headers name.
-enum Named<'h> {
+/// User that the request's headers name, if a proxy checks passwords.
+enum ProxyUser<'h> {
     /// No proxy is configured; the desk checks passwords itself.
-    Here,
+    NoProxy,
     /// The proxy names this user.
-    ByProxy(&'h str),
+    User(&'h str),
     /// The proxy does not name exactly one user.
-    Nobody,
+    Invalid,
 }
 
 fn login_unavailable(error: &anyhow::Error) -> Response {
@@ -241,12 +238,12 @@ fn login_unavailable(error: &anyhow::Error) -> Response {
     )
 }
 
-/// Extracts the session's user. Rejects requests without a session, whatever the role.
+/// Extracts the session's user, of any role. Rejects requests without a session.
 impl FromRequestParts<Arc<DeskState>> for Guest {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Arc<DeskState>) -> Result<Self, Response> {
-        door.guest(&parts.headers).ok_or_else(not_logged_in)
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<DeskState>) -> Result<Self, Response> {
+        state.guest(&parts.headers).ok_or_else(not_logged_in)
     }
 }
 
@@ -257,8 +254,8 @@ pub(super) struct Operator(pub(super) Guest);
 impl FromRequestParts<Arc<DeskState>> for Operator {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Arc<DeskState>) -> Result<Self, Response> {
-        let guest = Guest::from_request_parts(parts, door).await?;
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<DeskState>) -> Result<Self, Response> {
+        let guest = Guest::from_request_parts(parts, state).await?;
         match guest.role {
             Role::Operator => Ok(Self(guest)),
             Role::Viewer | Role::Arbiter => Err(refused(StatusCode::FORBIDDEN, "only operators may do this")),
@@ -278,23 +275,23 @@ fn secret(headers: &HeaderMap) -> Option<&str> {
     pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
 }
 
-async fn session(State(door): SharedDesk, headers: HeaderMap) -> Response {
-    if let Some(guest) = door.guest(&headers) {
-        return door.session_info(&guest).into_response();
+async fn session(State(state): SharedDesk, headers: HeaderMap) -> Response {
+    if let Some(guest) = state.guest(&headers) {
+        return state.session_info(&guest).into_response();
     }
-    let Named::ByProxy(name) = door.named(&headers) else {
-        if door.first.is_offered().await {
+    let ProxyUser::User(name) = state.proxy_user(&headers) else {
+        if state.first.is_offered().await {
             let body = json!({ "error": LOG_IN_FIRST, "first": true });
             return (StatusCode::UNAUTHORIZED, Json(body)).into_response();
         }
         return not_logged_in();
     };
-    let (file, name) = (door.settings.users_file.clone(), name.to_owned());
+    let (file, name) = (state.settings.users_file.clone(), name.to_owned());
     let found = tokio::task::spawn_blocking(move || Ok((users::role_by_proxy(&file, &name)?, name)));
     match found.await.context("interrupted").and_then(|found| found) {
-        Ok((Some(role), name)) => door.begin_session(&headers, Guest { name, role }),
+        Ok((Some(role), name)) => state.begin_session(&headers, Guest { name, role }),
         Ok((None, name)) => {
-            let users = door.settings.users_file.display();
+            let users = state.settings.users_file.display();
             tracing::warn!("[desk]: the proxy names the user {name:?}, who is not listed in {users}");
             refused(
                 StatusCode::FORBIDDEN,
@@ -305,7 +302,6 @@ async fn session(State(door): SharedDesk, headers: HeaderMap) -> Response {
     }
 }
 
-/// Response after too many wrong passwords.
 pub(super) fn too_many_tries(wait: Duration) -> Response {
     let why = "too many wrong passwords: wait a minute";
     let mut response = refused(StatusCode::TOO_MANY_REQUESTS, why);
@@ -320,20 +316,20 @@ struct LoginForm {
     password: String,
 }
 
-async fn log_in(State(door): SharedDesk, headers: HeaderMap, Json(login): Json<LoginForm>) -> Response {
-    if door.settings.user_header.is_some() {
+async fn log_in(State(state): SharedDesk, headers: HeaderMap, Json(login): Json<LoginForm>) -> Response {
+    if state.settings.user_header.is_some() {
         return refused(StatusCode::FORBIDDEN, "log in at the proxy in front of this page");
     }
     let now = moment();
-    if let Err(wait) = door.sessions(|all| all.may_try(now, &login.user)) {
+    if let Err(wait) = state.sessions(|all| all.may_try(now, &login.user)) {
         return too_many_tries(wait);
     }
-    let turn = Arc::clone(&door.turns).acquire_owned().await;
-    let file = door.settings.users_file.clone();
+    let permit = Arc::clone(&state.password_permits).acquire_owned().await;
+    let file = state.settings.users_file.clone();
     let name = login.user.clone();
-    // The check takes long on purpose, and runs to its end if the client hangs up.
+    // Argon2 is slow on purpose. The check runs to its end even if the client hangs up.
     let checked = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
+        let _permit = permit;
         users::role_of(&file, &login.user, &login.password)
     });
     let role = match checked.await.context("interrupted").and_then(|role| role) {
@@ -344,49 +340,49 @@ async fn log_in(State(door): SharedDesk, headers: HeaderMap, Json(login): Json<L
         }
         Err(error) => return login_unavailable(&error),
     };
-    door.begin_session(&headers, Guest { name, role })
+    state.begin_session(&headers, Guest { name, role })
 }
 
-async fn log_out(State(door): SharedDesk, headers: HeaderMap) -> Response {
+async fn log_out(State(state): SharedDesk, headers: HeaderMap) -> Response {
     if let Some(secret) = secret(&headers) {
-        door.sessions(|all| all.end(secret));
+        state.sessions(|all| all.end(secret));
     }
-    let gone = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
-    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, gone)]).into_response()
+    let expired = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, expired)]).into_response()
 }
 
 /// State of an open page's stream of updates.
 struct DeskViewer {
-    door: Arc<DeskState>,
+    state: Arc<DeskState>,
     secret: String,
     updates: mpsc::Receiver<Bytes>,
-    _place: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 async fn stream_updates(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     Extension(connection): Extension<WebConnection>,
     headers: HeaderMap,
 ) -> Response {
-    if door.guest(&headers).is_none() {
+    if state.guest(&headers).is_none() {
         return not_logged_in();
     }
-    let Ok(place) = Arc::clone(&door.places).try_acquire_owned() else {
+    let Ok(permit) = Arc::clone(&state.page_permits).try_acquire_owned() else {
         return refused(
             StatusCode::SERVICE_UNAVAILABLE,
             "too many pages are open: close some",
         );
     };
-    let (page, updates) = mpsc::channel(WAITING);
-    if door.pages.send(page).await.is_err() {
+    let (page, updates) = mpsc::channel(PAGE_QUEUE);
+    if state.pages.send(page).await.is_err() {
         return refused(StatusCode::SERVICE_UNAVAILABLE, "kiebitz is stopping");
     }
     connection.stay();
     let viewer = DeskViewer {
         secret: secret(&headers).unwrap_or_default().to_owned(),
-        door,
+        state,
         updates,
-        _place: place,
+        _permit: permit,
     };
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
@@ -395,31 +391,31 @@ async fn stream_updates(
     ];
     (
         headers,
-        Body::from_stream(stream::unfold(viewer, DeskViewer::wait)),
+        Body::from_stream(stream::unfold(viewer, DeskViewer::next_message)),
     )
         .into_response()
 }
 
 impl DeskViewer {
-    async fn wait(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
+    async fn next_message(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
         match tokio::time::timeout(KEEP_ALIVE, self.updates.recv()).await {
             Ok(Some(message)) => Some((Ok(message), self)),
             Ok(None) => None,
             Err(_) => {
                 // Ends the stream of a page whose session has ended. An open page counts as activity, so the check
                 // prolongs the session.
-                let is_known = self.door.sessions(|all| all.guest(moment(), &self.secret));
+                let is_known = self.state.sessions(|all| all.guest(moment(), &self.secret));
                 is_known.map(|_| (Ok(Bytes::from_static(b"event: here\ndata: {}\n\n")), self))
             }
         }
     }
 }
 
-async fn status(State(door): SharedDesk, _operator: Operator) -> Result<Response, PairingsRefusal> {
-    pairings::in_hall(&door)?;
+async fn status(State(state): SharedDesk, _operator: Operator) -> Result<Response, PairingsRefusal> {
+    pairings::in_hall(&state)?;
     let (question, answer) = oneshot::channel();
     let answered = async {
-        door.hall.questions.send(question).await.ok()?;
+        state.hall.questions.send(question).await.ok()?;
         answer.await.ok()
     };
     match tokio::time::timeout(PATIENCE, answered).await {

@@ -1,5 +1,5 @@
-//! Creation of the first operator. While the users' file is empty, anyone who can read the log may do this, with a code
-//! from the log.
+//! Creation of the first operator. While the users' file is empty, anyone who can read the log may create one, with a
+//! one-time code that kiebitz logs at its start.
 
 use core::fmt;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ use crate::system_time::moment;
 #[derive(Default)]
 pub(super) struct FirstUserCode(Mutex<Option<String>>);
 
-/// Letters and digits that cannot be mistaken for one another, five bits each.
+/// Letters and digits of the code, five bits each. Those that look alike are left out.
 const LETTERS: [u8; 32] = *b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const LENGTH: usize = 10;
 /// Name under which wrong codes are counted. Names of users cannot begin with #.
-const TRIES: &str = "# the first operator";
+const CODE_ATTEMPTS: &str = "# the first operator";
 
 impl FirstUserCode {
     /// Creates a code and logs it, if the users' file is empty and no proxy is configured.
@@ -44,12 +44,12 @@ impl FirstUserCode {
         };
         let listen = settings.listen;
         // Browsers cannot open the unspecified address, such as 0.0.0.0.
-        let place = match listen.ip().is_unspecified() {
+        let host = match listen.ip().is_unspecified() {
             true => format!("{}:{}", host_name(), listen.port()),
             false => listen.to_string(),
         };
         tracing::warn!(
-            "[desk]: there are no users yet; open http://{place}/ and create the first operator with the code {code}"
+            "[desk]: there are no users yet; open http://{host}/ and create the first operator with the code {code}"
         );
         Self(Mutex::new(Some(code)))
     }
@@ -72,7 +72,7 @@ fn code() -> Result<String> {
     Ok(letters.map(char::from).collect())
 }
 
-/// Compares two texts in a time that does not depend on the first difference.
+/// Compares two texts in a time that does not depend on the position of the first difference.
 fn are_same(one: &str, other: &str) -> bool {
     let differ = one
         .bytes()
@@ -90,26 +90,26 @@ pub(super) struct FirstUserForm {
 
 /// Creates the first operator and begins their session.
 pub(super) async fn create(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     headers: HeaderMap,
     Json(form): Json<FirstUserForm>,
 ) -> Response {
     // Holds the lock to the end, so that only one of several concurrent requests creates an operator.
-    let mut code = door.first.0.lock().await;
-    let Some(right) = &*code else {
+    let mut code = state.first.0.lock().await;
+    let Some(expected) = &*code else {
         return refused(StatusCode::NOT_FOUND, "there already is an operator: log in");
     };
-    if let Err(wait) = door.sessions(|all| all.may_try(moment(), TRIES)) {
+    if let Err(wait) = state.sessions(|all| all.may_try(moment(), CODE_ATTEMPTS)) {
         return too_many_tries(wait);
     }
-    if !are_same(right, form.code.trim()) {
+    if !are_same(expected, form.code.trim()) {
         tracing::warn!("[desk]: a wrong code was entered");
         return refused(StatusCode::UNAUTHORIZED, "wrong code: see the log");
     }
-    let turn = Arc::clone(&door.turns).acquire_owned().await;
-    let (file, name) = (door.settings.users_file.clone(), form.user.clone());
+    let permit = Arc::clone(&state.password_permits).acquire_owned().await;
+    let (file, name) = (state.settings.users_file.clone(), form.user.clone());
     let created = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
+        let _permit = permit;
         users::add_first(&file, &form.user, &form.password)
     });
     if let Err(error) = created.await.context("interrupted").and_then(|created| created) {
@@ -118,7 +118,7 @@ pub(super) async fn create(
     *code = None;
     tracing::info!("[desk]: {name} is the first operator");
     let role = Role::Operator;
-    door.begin_session(&headers, Guest { name, role })
+    state.begin_session(&headers, Guest { name, role })
 }
 
 #[cfg(test)]

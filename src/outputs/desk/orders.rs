@@ -1,4 +1,4 @@
-//! Commands from logged-in users, passed to the owner of the boards.
+//! Commands from logged-in users, passed to the task that owns the boards.
 
 use core::time::Duration;
 
@@ -26,11 +26,11 @@ pub(super) struct CommandForm {
 }
 
 pub(super) async fn command(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     headers: HeaderMap,
     Json(form): Json<CommandForm>,
 ) -> Response {
-    let Some(guest) = door.guest(&headers) else {
+    let Some(guest) = state.guest(&headers) else {
         return not_logged_in();
     };
     let id = form.command.get("id").and_then(Value::as_str).map(str::to_owned);
@@ -67,7 +67,7 @@ pub(super) async fn command(
         answer: sender,
     };
     let carried_out = async {
-        door.hall.requests.send(request).await.ok()?;
+        state.hall.requests.send(request).await.ok()?;
         answer.await.ok()
     };
     match tokio::time::timeout(PATIENCE, carried_out).await {

@@ -33,8 +33,8 @@ impl Outputs {
     }
 }
 
-pub(super) async fn list(State(door): SharedDesk, _operator: Operator) -> Response {
-    let names: Vec<&str> = door.outputs.trials.iter().map(Trial::name).collect();
+pub(super) async fn list(State(state): SharedDesk, _operator: Operator) -> Response {
+    let names: Vec<&str> = state.outputs.trials.iter().map(Trial::name).collect();
     Json(json!({ "outputs": names })).into_response()
 }
 
@@ -44,18 +44,18 @@ pub(super) struct TrialForm {
 }
 
 pub(super) async fn test(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     Operator(guest): Operator,
     Json(form): Json<TrialForm>,
 ) -> Response {
-    let mut trials = door.outputs.trials.iter();
+    let mut trials = state.outputs.trials.iter();
     let Some(trial) = trials.find(|trial| trial.name() == form.output).cloned() else {
         return refused(StatusCode::NOT_FOUND, "there is no such output to test");
     };
     let name = trial.name().to_owned();
     // Runs to its end even if the client hangs up, so that a file that the test uploads is also removed.
     let tested = tokio::spawn(async move {
-        let outputs = Arc::clone(&door);
+        let outputs = Arc::clone(&state);
         let _turn = outputs.outputs.turn.lock().await;
         let tested = tokio::time::timeout(PATIENCE, trial.try_out()).await;
         tested.unwrap_or_else(|_| Err("no answer".to_owned()))

@@ -100,12 +100,12 @@ mod tests {
             assert!(!text.contains("style=\""), "{path}: style is in the style sheet");
             for quoted in text.split('"').skip(1).step_by(2) {
                 let is_file = [".js", ".css"].iter().any(|end| quoted.ends_with(end));
-                let asked = match quoted.strip_prefix("./") {
+                let requested = match quoted.strip_prefix("./") {
                     Some(beside) => format!("desk/{beside}"),
                     None => quoted.trim_start_matches('/').to_owned(),
                 };
-                let there = own.contains_key(&*asked) || shared.contains_key(&*asked);
-                assert!(!is_file || there, "{path} asks for {quoted}");
+                let exists = own.contains_key(&*requested) || shared.contains_key(&*requested);
+                assert!(!is_file || exists, "{path} asks for {quoted}");
             }
         }
     }

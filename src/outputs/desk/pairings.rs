@@ -19,11 +19,10 @@ use crate::tournament::files::{FileName, NoFileName, PairingFiles};
 use crate::tournament::{self, Check, ReadError, Totals};
 
 /// Limit for a pairing file, in bytes. A season of a large league has 3 MB.
-const LONGEST: usize = 8 << 20;
+const MAX_FILE: usize = 8 << 20;
 
 type PairingsResponse = Result<Response, PairingsRefusal>;
 
-/// Status and message of a refused request.
 #[derive(Debug)]
 pub(super) struct PairingsRefusal(StatusCode, String);
 
@@ -40,14 +39,14 @@ impl IntoResponse for PairingsRefusal {
 }
 
 /// The pairing files. Fails at a hub, which has none.
-pub(super) fn in_hall(door: &DeskState) -> Result<&Arc<Mutex<PairingFiles>>, PairingsRefusal> {
-    let elsewhere = || PairingsRefusal::new(StatusCode::NOT_FOUND, IN_HALL);
-    door.pairings.as_ref().ok_or_else(elsewhere)
+pub(super) fn in_hall(state: &DeskState) -> Result<&Arc<Mutex<PairingFiles>>, PairingsRefusal> {
+    let not_in_hall = || PairingsRefusal::new(StatusCode::NOT_FOUND, IN_HALL);
+    state.pairings.as_ref().ok_or_else(not_in_hall)
 }
 
 /// Lists uploaded and configured files, with the findings of a check of all of them.
-pub(super) async fn list(State(door): SharedDesk, _operator: Operator) -> PairingsResponse {
-    work(&door, |files| {
+pub(super) async fn list(State(state): SharedDesk, _operator: Operator) -> PairingsResponse {
+    with_files(&state, |files| {
         let uploaded = files.dropped()?.into_iter().map(|file| {
             let changed = Timestamp::try_from(file.changed).ok();
             json!({
@@ -72,12 +71,12 @@ pub(super) async fn list(State(door): SharedDesk, _operator: Operator) -> Pairin
 
 /// Downloads an uploaded file.
 pub(super) async fn file(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     _operator: Operator,
     Path(name): Path<String>,
 ) -> PairingsResponse {
     let name = file_name(&name)?;
-    work(&door, move |files| {
+    with_files(&state, move |files| {
         let Some(content) = files.content(&name)? else {
             return Ok(missing());
         };
@@ -90,19 +89,19 @@ pub(super) async fn file(
     .await
 }
 
-/// Checks a file. Without `?check` it is also stored, if it can be read, and used from then on.
+/// Checks a file. Without `?check`, a file that can be read is also stored and used from then on.
 pub(super) async fn upload(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     Operator(guest): Operator,
     Path(name): Path<String>,
     request: Request,
 ) -> PairingsResponse {
-    in_hall(&door)?;
+    in_hall(&state)?;
     let name = file_name(&name)?;
     let only_checked = request.uri().query() == Some("check");
-    // Read only now: operators alone may send large bodies.
+    // The body is read after the checks above, as only operators may send large ones.
     let content = read_body(request.into_body()).await?;
-    work(&door, move |files| {
+    with_files(&state, move |files| {
         let others = files.others_than(Some(&name));
         let report = match check_report(tournament::read_with(name.as_str(), &content, &others)) {
             Ok(report) => report,
@@ -118,12 +117,12 @@ pub(super) async fn upload(
 }
 
 pub(super) async fn remove(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     Operator(guest): Operator,
     Path(name): Path<String>,
 ) -> PairingsResponse {
     let name = file_name(&name)?;
-    work(&door, move |files| {
+    with_files(&state, move |files| {
         if !files.remove(&name)? {
             return Ok(missing());
         }
@@ -145,15 +144,15 @@ fn missing() -> Response {
 async fn read_body(body: Body) -> Result<Bytes, PairingsRefusal> {
     let why = "the file is larger than 8 MB: check that it is a pairing file";
     let too_large = |_| PairingsRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, why);
-    to_bytes(body, LONGEST).await.map_err(too_large)
+    to_bytes(body, MAX_FILE).await.map_err(too_large)
 }
 
 /// Runs an operation on the files, one request at a time, on a thread that may block.
-async fn work(
-    door: &Arc<DeskState>,
+async fn with_files(
+    state: &Arc<DeskState>,
     operation: impl FnOnce(&PairingFiles) -> io::Result<Response> + Send + 'static,
 ) -> PairingsResponse {
-    let files = Arc::clone(in_hall(door)?).lock_owned().await;
+    let files = Arc::clone(in_hall(state)?).lock_owned().await;
     let done = tokio::task::spawn_blocking(move || operation(&files)).await;
     let done = done
         .map_err(Error::from)
@@ -164,7 +163,7 @@ async fn work(
     })
 }
 
-/// Report of `kiebitz event check` on pairings, or the error with its place in the file.
+/// Returns the report of `kiebitz event check`, or the error with its line and column.
 fn check_report(
     read: Result<(tournament::Tournament, Vec<tournament::Doubt>), ReadError>,
 ) -> Result<Value, Value> {
@@ -173,7 +172,7 @@ fn check_report(
             Ok(tournament::report(&[], Totals::default()))
         }
         Ok((event, doubts)) => {
-            // Checked without boards: the page itself knows which boards exist and where they stand.
+            // Checked without boards: the page itself knows which boards exist and at which tables they stand.
             let findings = Check::default().findings(&event, doubts);
             Ok(tournament::report(&findings, Totals::of(&event)))
         }

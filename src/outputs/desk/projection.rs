@@ -1,4 +1,4 @@
-//! All boards as the desk shows them to arbiters: without delay, and with everything that is known. Not for spectators.
+//! View of all boards for arbiters: without delay and with every detail, so not for spectators.
 
 mod paired;
 
@@ -28,8 +28,9 @@ pub(crate) struct Desk {
     boards: BTreeMap<String, DeskBoard>,
     changed: BTreeSet<String>,
     paired: Paired,
-    /// Whether the journal lacks an event that is shown, now and when pages were last updated.
+    /// Whether the journal lacks an event that is shown.
     unkept: bool,
+    /// Value of `unkept` in the last update.
     sent_unkept: bool,
 }
 
@@ -56,15 +57,15 @@ struct DeskBoard {
     results: Vec<ResultSet>,
     /// Squares that were emptied or filled since the last update.
     seen: Seen,
-    /// Fields as the last update left them.
+    /// Fields as of the last update.
     sent: Map<String, Value>,
 }
 
-/// A board as pages get it.
+/// Fields of a board, as sent to pages.
 #[derive(Debug, Serialize)]
 struct DeskBoardView<'p> {
     board: &'p str,
-    /// Table of the game, else the table that the board stands on.
+    /// Table of the game, else the table that the board stands on, else the number in the board's name.
     table: Option<u32>,
     /// Table that the board stands on and whose pairings it gets.
     stands_at: Option<u32>,
@@ -149,9 +150,9 @@ impl Desk {
     pub(crate) fn take(&mut self, event: &Event) {
         let board = self.boards.entry(event.board.clone()).or_default();
         let changed = board.record.take(event);
-        let mut is_update = changed.games || changed.incidents;
-        is_update |= board.note(event);
-        if is_update {
+        let mut needs_update = changed.games || changed.incidents;
+        needs_update |= board.note(event);
+        if needs_update {
             self.changed.insert(event.board.clone());
         }
     }
@@ -161,7 +162,6 @@ impl Desk {
         events.iter().for_each(|event| self.take(event));
     }
 
-    /// Updates the status of a board.
     pub(crate) fn set_status(&mut self, status: BoardStatus) {
         let name = status.name.clone();
         let board = self.boards.entry(name.clone()).or_default();
@@ -224,9 +224,9 @@ impl Desk {
         });
         let changes: Vec<DeskUpdate> = changes.collect();
         let pairings = self.paired.poll_change().map(DeskUpdate::Pairings);
-        let is_other = core::mem::replace(&mut self.sent_unkept, self.unkept) != self.unkept;
+        let has_changed = core::mem::replace(&mut self.sent_unkept, self.unkept) != self.unkept;
         let kept =
-            is_other.then(|| DeskUpdate::Kept(serde_json::json!({ "kept": !self.unkept }).to_string()));
+            has_changed.then(|| DeskUpdate::Kept(serde_json::json!({ "kept": !self.unkept }).to_string()));
         // Pages must know that the journal lacks events before they show these events.
         kept.into_iter().chain(changes).chain(pairings).collect()
     }
@@ -375,16 +375,17 @@ fn squares_of(seen: Seen) -> Map<String, Value> {
     let named =
         |squares: Bitboard| -> Value { squares.into_iter().map(|square| square.to_string()).collect() };
     let both = [("emptied", seen.emptied), ("filled", seen.filled)];
-    let some = both.into_iter().filter(|(_, squares)| squares.any());
-    some.map(|(field, squares)| (field.to_owned(), named(squares)))
+    let non_empty = both.into_iter().filter(|(_, squares)| squares.any());
+    non_empty
+        .map(|(field, squares)| (field.to_owned(), named(squares)))
         .collect()
 }
 
 /// Squares with different contents on two boards.
 fn differing(one: &Board, other: &Board) -> Vec<String> {
     let squares = Square::ALL.into_iter();
-    let other_there = squares.filter(|square| one.piece_at(*square) != other.piece_at(*square));
-    other_there.map(|square| square.to_string()).collect()
+    let different = squares.filter(|square| one.piece_at(*square) != other.piece_at(*square));
+    different.map(|square| square.to_string()).collect()
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use crate::system_time::local_zone;
 use refusal::ReviewRefusal;
 use search::Search;
 
-/// Concurrent readers. Few, as the daemon needs disk and processor more.
+/// Concurrent readers: few, as the daemon's own work on disk and processor comes first.
 const AT_ONCE: usize = 2;
 /// Limit for a downloaded capture, in bytes. It is assembled in memory.
 const MAX_CAPTURE: usize = 64 << 20;
@@ -44,10 +44,10 @@ pub(super) struct GameReader {
     archive: Option<Archive>,
     /// Language of the event.
     language: Language,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
-/// Whether the client still waits for the answer.
+/// Handle by which a reader finds out whether the client still waits for the answer.
 struct StillWanted(Weak<()>);
 
 impl StillWanted {
@@ -61,27 +61,27 @@ impl GameReader {
         Self {
             archive,
             language,
-            turns: Arc::new(Semaphore::new(AT_ONCE)),
+            permits: Arc::new(Semaphore::new(AT_ONCE)),
         }
     }
 
-    /// Runs `work` on the journal when a permit is free. `work` can see if the client hangs up, and stop.
+    /// Runs `work` on the journal when a permit is free. `work` can stop early if the client hangs up.
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&KeptGames, &StillWanted) -> Result<T, ReviewRefusal> + Send + 'static,
     ) -> Result<T, ReviewRefusal> {
         let archive = self.archive.clone().ok_or(ReviewRefusal::InHall)?;
-        let turn = Arc::clone(&self.turns).acquire_owned().await;
-        let waits = Arc::new(());
-        let wanted = StillWanted(Arc::downgrade(&waits));
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        let client = Arc::new(());
+        let wanted = StillWanted(Arc::downgrade(&client));
         let worked = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
+            let _permit = permit;
             work(&archive.open()?, &wanted)
         });
         let done = worked
             .await
             .map_err(|error| ReviewRefusal::from(anyhow::Error::from(error)));
-        drop(waits);
+        drop(client);
         done?
     }
 
@@ -110,15 +110,15 @@ pub(super) fn routes() -> Router<Arc<DeskState>> {
 }
 
 async fn games(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     _guest: Guest,
     Query(search): Query<Search>,
 ) -> Result<Response, ReviewRefusal> {
-    let found = door.reading.read(move |kept, wanted| search.of(kept, wanted));
+    let found = state.reading.read(move |kept, wanted| search.of(kept, wanted));
     Ok(Json(found.await?).into_response())
 }
 
-/// A game with everything that the journal has of it.
+/// A game and all of its data in the journal.
 #[derive(Serialize)]
 struct Reviewed {
     #[serde(flatten)]
@@ -161,23 +161,23 @@ impl Reviewed {
 }
 
 async fn game(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
 ) -> Result<Response, ReviewRefusal> {
-    let reviewed = door
+    let reviewed = state
         .reading
         .read_game(id, |kept, game, _| Reviewed::of(kept, game));
     Ok(Json(reviewed.await?).into_response())
 }
 
 async fn game_pgn(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
 ) -> Result<Response, ReviewRefusal> {
     let name = id.clone();
-    let read = door
+    let read = state
         .reading
         .read_game(id, |kept, game, _| Ok(pgn(&kept.record(game)?)));
     let pgn = read.await?;
@@ -191,16 +191,16 @@ struct ReportOptions {
 }
 
 async fn report(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
     Query(options): Query<ReportOptions>,
 ) -> Result<Response, ReviewRefusal> {
-    let usual = door.reading.language;
-    let read = door.reading.read_game(id, move |kept, game, _| {
+    let default_language = state.reading.language;
+    let read = state.reading.read_game(id, move |kept, game, _| {
         let code = options.language.as_deref();
         let language = Language::ALL.iter().find(|known| Some(known.code()) == code);
-        let language = language.copied().unwrap_or(usual);
+        let language = language.copied().unwrap_or(default_language);
         let manner = Manner {
             language,
             letters: Letters::of(language.code())
@@ -219,12 +219,12 @@ async fn report(
 }
 
 async fn capture(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
 ) -> Result<Response, ReviewRefusal> {
     let name = id.clone();
-    let read = door.reading.read_game(id, |kept, game, wanted| {
+    let read = state.reading.read_game(id, |kept, game, wanted| {
         let recorded = Recorded::of(kept, game)?;
         Ok(recorded.capture(MAX_CAPTURE, || wanted.is_wanted())?)
     });
@@ -233,11 +233,11 @@ async fn capture(
 }
 
 async fn explain(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
 ) -> Result<Response, ReviewRefusal> {
-    let read = door.reading.read_game(id, |kept, game, wanted| {
+    let read = state.reading.read_game(id, |kept, game, wanted| {
         Ok(kept.watched(game, || wanted.is_wanted())?)
     });
     Ok(Json(read.await?).into_response())
@@ -255,7 +255,7 @@ fn download(game: &str, ending: &str, media_type: &'static str, content: impl In
     response
 }
 
-/// `Content-Disposition` of a file (RFC 6266): the name in plain ASCII for all programs, and in full.
+/// `Content-Disposition` of a file (RFC 6266): the name in plain ASCII for all programs, and encoded in full.
 fn attachment(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_named_after_its_game_whatever_the_board_is_called() {
+    fn special_characters_in_file_names_are_encoded() {
         assert_eq!(
             attachment("2026-11-21-board-3-2.pgn"),
             "attachment; filename=\"2026-11-21-board-3-2.pgn\"; filename*=UTF-8''2026-11-21-board-3-2.pgn"

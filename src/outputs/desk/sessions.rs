@@ -61,7 +61,7 @@ impl Sessions {
         self.open.insert(secret, (guest, now));
     }
 
-    /// The user of a session, which stays open from `now` on; `None` if it does not exist or has ended.
+    /// Returns the user of a session and notes activity at `now`; `None` if the session does not exist or has ended.
     pub(super) fn guest(&mut self, now: Moment, secret: &str) -> Option<Guest> {
         self.open.retain(|_, (_, last)| *last + LASTS > now);
         let (guest, last) = self.open.get_mut(secret)?;

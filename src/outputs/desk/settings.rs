@@ -1,4 +1,4 @@
-//! The table `[desk]`.
+//! Configuration table `[desk]`.
 
 use core::str::FromStr;
 use std::net::SocketAddr;

@@ -1,5 +1,5 @@
-//! Runs the desk. One task follows the event feed and has a stream to each open page. It drops a page that does not
-//! keep up; the page connects again and gets everything anew.
+//! Runs the desk. One task follows the event feed and sends updates to each open page. It drops a page that does not
+//! keep up; the page then reconnects and gets the full state.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::tournament::files::PairingFiles;
 
 pub(super) type PageSender = mpsc::Sender<Bytes>;
 
-/// Queue of new pages.
-const ASKS: usize = 16;
-/// Queue of a page's updates: room for one change of every board in a large hall.
-pub(super) const WAITING: usize = 512;
+/// Capacity of the queue of newly opened pages.
+const NEW_PAGES: usize = 16;
+/// Capacity of a page's queue of updates: room for one change of every board in a large hall.
+pub(super) const PAGE_QUEUE: usize = 512;
 
 #[derive(Debug, Clone)]
 pub(crate) struct DeskOutput {
@@ -55,13 +55,13 @@ impl Output for DeskOutput {
             Some(_) => starting.trials.clone(),
             None => Vec::new(),
         };
-        let around = DeskContext {
+        let context = DeskContext {
             in_hall: self.in_hall.clone(),
             trials,
             language: starting.language,
             hall: starting.hall.clone(),
         };
-        start(self.settings.clone(), around, inputs);
+        start(self.settings.clone(), context, inputs);
     }
 
     fn secrets(&self) -> Vec<&Path> {
@@ -81,7 +81,7 @@ pub(super) struct DeskContext {
 /// Starts the tasks. Must be called within a Tokio runtime.
 fn start(
     settings: Settings,
-    around: DeskContext,
+    context: DeskContext,
     inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
 ) {
     if settings.is_open() {
@@ -90,14 +90,14 @@ fn start(
             settings.listen
         );
     }
-    let (pages, opened) = mpsc::channel(ASKS);
-    let host = DeskTask {
+    let (pages, opened) = mpsc::channel(NEW_PAGES);
+    let task = DeskTask {
         desk: Desk::default(),
         pages: Vec::new(),
     };
     // Both run until the program ends; nothing has to be finished at shutdown.
-    tokio::spawn(host.work(inputs, opened));
-    tokio::spawn(door::serve(settings, around, pages));
+    tokio::spawn(task.work(inputs, opened));
+    tokio::spawn(door::serve(settings, context, pages));
 }
 
 /// Task that owns the projection.

@@ -27,7 +27,6 @@ vocabulary! {
 }
 
 impl Role {
-    /// Whether the role may give a command.
     pub(crate) const fn may(self, action: Action) -> bool {
         match action {
             Action::SetTable | Action::StartRound | Action::Forget => matches!(self, Self::Operator),
@@ -49,18 +48,15 @@ impl Role {
     }
 }
 
-/// Hash for unknown users that no password matches, so that their logins take as long as others.
+/// Hash that no password matches. It is checked for unknown users, so that their logins take as long as others.
 const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$c29tZSBvdGhlciBzYWx0$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Stands in place of the hash of users who log in at a proxy.
+/// Placeholder for the hash of users who log in at a proxy.
 const BY_PROXY: &str = "-";
 
-/// Checks a password. `None` if the user is unknown or the password wrong.
-///
-/// # Errors
-///
-/// Fails if the file cannot be read or has an invalid line.
+/// Checks a password and returns the user's role; `None` if the user is unknown or the password wrong. Fails if the
+/// file cannot be read or has an invalid line.
 pub(super) fn role_of(file: &Path, name: &str, password: &str) -> Result<Option<Role>> {
     let found = find(file, name)?;
     let hash = found.as_ref().map(|(_, hash)| &**hash);
@@ -72,11 +68,8 @@ pub(super) fn role_of(file: &Path, name: &str, password: &str) -> Result<Option<
     Ok(found.filter(|_| is_right).map(|(role, _)| role))
 }
 
-/// The role of a user who has logged in at a proxy. `None` if the user is unknown.
-///
-/// # Errors
-///
-/// Fails if the file cannot be read or has an invalid line.
+/// Returns the role of a user who has logged in at a proxy; `None` if the user is unknown. Fails if the file cannot be
+/// read or has an invalid line.
 pub(super) fn role_by_proxy(file: &Path, name: &str) -> Result<Option<Role>> {
     Ok(find(file, name)?.map(|(role, _)| role))
 }
@@ -108,11 +101,8 @@ pub(super) fn has_no_users(file: &Path) -> bool {
     }
 }
 
-/// Adds an operator to a file without users.
-///
-/// # Errors
-///
-/// Fails if the file has users, the name or the password is not allowed, or the file cannot be written.
+/// Adds an operator to a file without users. Fails if the file has users, the name or the password is not allowed, or
+/// the file cannot be written.
 pub(super) fn add_first(file: &Path, name: &str, password: &str) -> Result<()> {
     if !has_no_users(file) {
         bail!("there already is an operator: log in");
@@ -130,11 +120,7 @@ pub(super) fn add_first(file: &Path, name: &str, password: &str) -> Result<()> {
         })
 }
 
-/// Creates the line of a user.
-///
-/// # Errors
-///
-/// Fails if the name or the password is not allowed.
+/// Creates the line of a user. Fails if the name or the password is not allowed.
 pub(crate) fn line(name: &str, role: Role, password: &str) -> Result<String> {
     if name.is_empty()
         || name.starts_with('#')

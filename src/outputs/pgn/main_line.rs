@@ -17,7 +17,7 @@ pub(super) struct MainLine {
 
 impl MainLine {
     /// Plays a game as a reader does. The line ends before the first irregular move, the first position set by the
-    /// arbiter, and the first move that is not legal in the position reached; moves after that are never included.
+    /// arbiter, and the first move that is not legal in the position reached; later moves are not included.
     pub(super) fn of(record: &GameRecord) -> Self {
         let mode = CastlingMode::from_chess960(record.variant == Variant::Chess960);
         let start = record.start_fen.parse::<Fen>().ok();
@@ -34,7 +34,7 @@ impl MainLine {
                 .iter()
                 .any(|set| set.ply.checked_add(1) == Some(entry.ply));
             let san = entry.san.as_deref().filter(|_| entry.legal && !is_set);
-            let Some(played) = san.and_then(|san| played(&position, san)) else {
+            let Some(played) = san.and_then(|san| play_san(&position, san)) else {
                 break;
             };
             position = played;
@@ -47,7 +47,7 @@ impl MainLine {
     }
 }
 
-fn played(position: &Chess, san: &str) -> Option<Chess> {
+fn play_san(position: &Chess, san: &str) -> Option<Chess> {
     let san: SanPlus = san.parse().ok()?;
     position.clone().play(san.san.to_move(position).ok()?).ok()
 }

@@ -153,7 +153,7 @@ fn movetext(record: &GameRecord, line: MainLine, comments: Comments, lines: &mut
             lines.word(&format!("{number}..."));
         }
         lines.word(entry.san.as_deref().unwrap_or_default());
-        let mut comment: Vec<String> = clocks(entry, comments).into_iter().collect();
+        let mut comment: Vec<String> = clock_comment(entry, comments).into_iter().collect();
         if at == regular.len() {
             comment.append(&mut last);
         }
@@ -167,7 +167,7 @@ fn movetext(record: &GameRecord, line: MainLine, comments: Comments, lines: &mut
     }
 }
 
-/// Text, word by word, of the parts that cannot stand among the moves: an illegal start position, and the moves from
+/// Words of the comment with the parts that cannot be among the moves: an illegal start position, and the moves from
 /// the first irregular one on.
 fn irregular_text(record: &GameRecord, line: MainLine, rest: &[MoveRecord]) -> Vec<String> {
     let mut text = String::new();
@@ -189,9 +189,9 @@ fn irregular_text(record: &GameRecord, line: MainLine, rest: &[MoveRecord]) -> V
         .collect()
 }
 
-/// Comment with the mover's clock after the move. A single word, which is never broken over two lines: many readers
-/// search for it with a pattern that has a space in it.
-fn clocks(entry: &MoveRecord, comments: Comments) -> Option<String> {
+/// Comment with the mover's clock after the move. It counts as a single word, so that no line break replaces the space
+/// that the patterns of many readers expect in it.
+fn clock_comment(entry: &MoveRecord, comments: Comments) -> Option<String> {
     let mut text = String::new();
     if let Some(shown) = entry.clock {
         let left_ms = shown.times_ms()[entry.color];
@@ -218,7 +218,7 @@ pub(crate) fn move_number(start_fen: &str, ply: u32) -> u32 {
     first.saturating_add(before / 2)
 }
 
-/// Result in PGN. PGN cannot express that both players lose, or that one loses and the other draws.
+/// Result in PGN; `*` if both players lose, or if one loses and the other draws, which PGN cannot express.
 pub(crate) const fn result(result: GameResult) -> &'static str {
     match result {
         GameResult::BothLose | GameResult::HalfForWhite | GameResult::HalfForBlack => {
@@ -244,7 +244,6 @@ fn result_comment(record: &GameRecord) -> Option<String> {
     Some(format!("{}: {of_result}", record.result))
 }
 
-/// Text wrapped into lines.
 #[derive(Default)]
 struct WrappedText {
     text: String,

@@ -1,4 +1,4 @@
-//! Tags of a game.
+//! Tag pairs of a game.
 
 use core::fmt::Write;
 
@@ -25,7 +25,6 @@ pub(super) struct Heading<'h> {
     pub(super) players: Option<&'h Players>,
     pub(super) result: GameResult,
     pub(super) reason: Option<EndReason>,
-    /// Name of the board.
     pub(super) board: Option<&'h str>,
     pub(super) started: Option<Timestamp>,
     pub(super) time_control: Option<&'h str>,
@@ -39,7 +38,7 @@ pub(super) struct Heading<'h> {
 }
 
 impl<'h> Heading<'h> {
-    /// Tags of a game that has started. `has_start`: whether the start position is legal.
+    /// Collects the tags of a game that has started. `has_start` is whether the start position is legal.
     pub(super) fn of(record: &'h GameRecord, has_start: bool) -> Self {
         let started = time_text(record.started);
         let players = record.players.as_ref();
@@ -82,18 +81,18 @@ impl<'h> Heading<'h> {
 
     /// The Seven Tag Roster, which every game has, and the board.
     fn roster(&self) -> Vec<(&'static str, String)> {
-        let known = |value: Option<&str>| value.unwrap_or(UNKNOWN).to_owned();
+        let or_unknown = |value: Option<&str>| value.unwrap_or(UNKNOWN).to_owned();
         let (round, table) = self.place;
         let round = match (round, table) {
             (Some(round), Some(table)) => format!("{round}.{table}"),
             (Some(round), None) => round.to_string(),
             (None, _) => UNKNOWN.to_owned(),
         };
-        let name = |color| known(self.players.and_then(|players| players.name(color)));
+        let name = |color| or_unknown(self.players.and_then(|players| players.name(color)));
         let date = self.date.as_deref();
         let mut tags = vec![
-            ("Event", known(self.event)),
-            ("Site", known(self.site)),
+            ("Event", or_unknown(self.event)),
+            ("Site", or_unknown(self.site)),
             (
                 "Date",
                 date.map_or_else(|| NO_DATE.to_owned(), |date| date.replace('-', ".")),
@@ -166,7 +165,8 @@ impl<'h> Heading<'h> {
         tags
     }
 
-    /// Clock tags for a game in progress: the time left for each side, and since when a side's time has been running.
+    /// Clock tags for a game in progress: the time left for each side and, if a clock is running, its side and the time
+    /// of the reading.
     fn clock_tags(&self) -> Vec<(&'static str, String)> {
         let Some((shown, since)) = self.clock else {
             return Vec::new();

@@ -103,7 +103,7 @@ fn read(pgn: &str) -> Read {
     game
 }
 
-/// Record of a game with these plies, with SAN and FEN by shakmaty.
+/// Creates the record of a game from its moves in UCI. shakmaty provides SAN and FEN.
 fn played(start_fen: &str, variant: Variant, ucis: &[&str]) -> Games {
     let mode = CastlingMode::from_chess960(variant == Variant::Chess960);
     let mut position: Chess = start_fen
@@ -198,7 +198,7 @@ fn roster_comes_first_and_in_order() {
 }
 
 #[test]
-fn chess960_game_carries_its_start_and_castles() {
+fn chess960_game_has_its_start_position_and_castles() {
     let fen = "brkrnqnb/pppppppp/8/8/8/8/PPPPPPPP/BRKRNQNB w KQkq - 0 1";
     let ucis = [
         "g1f3", "g8f6", "e1d3", "e8d6", "g2g3", "g7g6", "f1h3", "f8h6", "c1d1",
@@ -224,7 +224,7 @@ fn black_can_be_the_first_to_move() {
 }
 
 #[test]
-fn moves_from_an_irregular_ply_on_stand_in_a_comment() {
+fn moves_from_an_irregular_ply_on_are_in_a_comment() {
     let mut games = played(STANDARD, Variant::Standard, &["e2e4", "e7e5"]);
     let irregular = Move {
         san: None,
@@ -367,7 +367,7 @@ fn moves_end_before_a_position_that_the_arbiter_set() {
 }
 
 #[test]
-fn illegal_start_position_stands_in_a_comment() {
+fn illegal_start_position_is_in_a_comment() {
     let mut games = Games::new();
     let start = "4k3/8/8/8/8/8/4P3/8 w - - 0 1";
     games.apply(&event(1, started(start, Variant::FromPosition)));
@@ -383,9 +383,9 @@ fn illegal_start_position_stands_in_a_comment() {
     );
 }
 
-/// PGN has four results. Other results stand in a comment, and readers still accept the game.
+/// PGN has four results. Other results are written as a comment, and readers still accept the game.
 #[test]
-fn results_unknown_to_pgn_stand_in_a_comment() {
+fn results_unknown_to_pgn_are_in_a_comment() {
     for (result, reason, tag, termination, comment) in [
         (
             GameResult::BothLose,

@@ -1,5 +1,5 @@
-//! Computes the claim sheets of a game from its moves, with or without an event that announced a claim. Decides
-//! nothing.
+//! Computes the claim sheets of a game from its moves, whether or not an event announced a claim. The sheets list
+//! evidence and do not decide claims.
 
 use std::collections::BTreeMap;
 
@@ -25,9 +25,9 @@ pub(super) struct AnnouncedClaim {
     pub(super) offer: Offer,
 }
 
-/// A position of the game, and the ply after which it stood on the board.
+/// A legal position of the game, and the ply after which it was on the board.
 #[derive(Debug)]
-struct Standing {
+struct ReachedPosition {
     ply: u32,
     fen: String,
 }
@@ -38,7 +38,7 @@ pub(super) fn of(record: &GameRecord, notes: &[PlyNote], announced: &[AnnouncedC
     let game = ClaimedGame {
         record,
         notes,
-        standings: standings(record, mode),
+        reached_positions: reached_positions(record, mode),
         quiet: QuietPlies::of(record),
     };
     let mut sheets = game.threefold(announced, mode);
@@ -53,7 +53,7 @@ pub(super) fn of(record: &GameRecord, notes: &[PlyNote], announced: &[AnnouncedC
 
 /// The positions after each ply, the start position included. Positions that are illegal are left out, as they cannot
 /// repeat under the Laws.
-fn standings(record: &GameRecord, mode: CastlingMode) -> Vec<Standing> {
+fn reached_positions(record: &GameRecord, mode: CastlingMode) -> Vec<ReachedPosition> {
     let start = core::iter::once((0, &record.start_fen));
     let plies = record.moves.iter().map(|entry| (entry.ply, &entry.fen));
     start
@@ -61,7 +61,7 @@ fn standings(record: &GameRecord, mode: CastlingMode) -> Vec<Standing> {
         .filter_map(|(ply, fen)| {
             let position = legal(fen, mode)?;
             let fen = Fen::from_position(&position, EnPassantMode::Legal).to_string();
-            Some(Standing { ply, fen })
+            Some(ReachedPosition { ply, fen })
         })
         .collect()
 }
@@ -69,7 +69,7 @@ fn standings(record: &GameRecord, mode: CastlingMode) -> Vec<Standing> {
 struct ClaimedGame<'g> {
     record: &'g GameRecord,
     notes: &'g [PlyNote],
-    standings: Vec<Standing>,
+    reached_positions: Vec<ReachedPosition>,
     quiet: QuietPlies,
 }
 
@@ -116,7 +116,7 @@ impl ClaimedGame<'_> {
         Some(Fen::from_position(&position, EnPassantMode::Legal).to_string())
     }
 
-    /// A sheet for each stretch without capture or pawn move that was long enough or announced.
+    /// Returns a sheet for each sequence without capture or pawn move that reached fifty moves or was claimed.
     fn fifty(&self, announced: &[AnnouncedClaim]) -> Vec<ClaimSheet> {
         let mut stretches: BTreeMap<u32, (u32, Vec<&AnnouncedClaim>)> = BTreeMap::new();
         for entry in &self.record.moves {
@@ -147,7 +147,10 @@ impl ClaimedGame<'_> {
 
     fn sheet(&self, reason: ClaimReason, fen: String, announced: &[&AnnouncedClaim]) -> ClaimSheet {
         let key = key(&fen).to_owned();
-        let occurrences: Vec<Occurrence> = self.matching(&key).map(|at| self.occurrence(at)).collect();
+        let occurrences: Vec<Occurrence> = self
+            .matching(&key)
+            .map(|position| self.occurrence(position))
+            .collect();
         let counted = announced
             .last()
             .map(|announced| announced.offer.ply)
@@ -168,19 +171,21 @@ impl ClaimedGame<'_> {
         }
     }
 
-    fn matching<'s>(&'s self, key: &'s str) -> impl Iterator<Item = &'s Standing> {
-        self.standings.iter().filter(move |at| self::key(&at.fen) == key)
+    fn matching<'s>(&'s self, key: &'s str) -> impl Iterator<Item = &'s ReachedPosition> {
+        self.reached_positions
+            .iter()
+            .filter(move |position| self::key(&position.fen) == key)
     }
 
-    fn occurrence(&self, at: &Standing) -> Occurrence {
-        let entry = self.record.moves.iter().find(|entry| entry.ply == at.ply);
-        let note = self.notes.iter().find(|note| note.ply == at.ply);
+    fn occurrence(&self, position: &ReachedPosition) -> Occurrence {
+        let entry = self.record.moves.iter().find(|entry| entry.ply == position.ply);
+        let note = self.notes.iter().find(|note| note.ply == position.ply);
         Occurrence {
-            ply: at.ply,
+            ply: position.ply,
             at: note.map_or(self.record.started, |note| note.made),
             clock: entry.and_then(|entry| entry.clock),
-            castling: castling_text(&at.fen).to_owned(),
-            en_passant: en_passant_text(&at.fen).map(str::to_owned),
+            castling: castling_text(&position.fen).to_owned(),
+            en_passant: en_passant_text(&position.fen).map(str::to_owned),
             inferred: entry.is_some_and(|entry| entry.inferred),
             order_certain: note.is_none_or(|note| note.order_certain),
         }
@@ -188,13 +193,13 @@ impl ClaimedGame<'_> {
 
     fn near_positions(&self, key: &str) -> Vec<Near> {
         let same_pieces = self
-            .standings
+            .reached_positions
             .iter()
-            .filter(|at| placement(&at.fen) == placement(key) && self::key(&at.fen) != key);
+            .filter(|position| placement(&position.fen) == placement(key) && self::key(&position.fen) != key);
         same_pieces
-            .map(|at| Near {
-                ply: at.ply,
-                differences: differences(&at.fen, key),
+            .map(|position| Near {
+                ply: position.ply,
+                differences: differences(&position.fen, key),
             })
             .collect()
     }
@@ -218,12 +223,14 @@ impl ClaimedGame<'_> {
         repeated
     }
 
-    /// The plies of each position, with the FEN of its first occurrence.
+    /// Returns the FEN of each position's first occurrence, and the plies after which it occurred.
     fn groups(&self) -> Vec<(&str, Vec<u32>)> {
         let mut groups: BTreeMap<&str, (&str, Vec<u32>)> = BTreeMap::new();
-        for at in &self.standings {
-            let group = groups.entry(key(&at.fen)).or_insert((&at.fen, Vec::new()));
-            group.1.push(at.ply);
+        for position in &self.reached_positions {
+            let group = groups
+                .entry(key(&position.fen))
+                .or_insert((&position.fen, Vec::new()));
+            group.1.push(position.ply);
         }
         groups.into_values().collect()
     }
@@ -250,19 +257,19 @@ fn placement(fen: &str) -> &str {
     fen.split(' ').next().unwrap_or_default()
 }
 
-fn differences(there: &str, here: &str) -> Vec<Difference> {
+fn differences(other: &str, claimed: &str) -> Vec<Difference> {
     let mut differences = Vec::new();
-    if there.split(' ').nth(1) != here.split(' ').nth(1) {
+    if other.split(' ').nth(1) != claimed.split(' ').nth(1) {
         differences.push(Difference::Side);
     }
-    if castling_text(there) != castling_text(here) {
+    if castling_text(other) != castling_text(claimed) {
         differences.push(Difference::Castling {
-            had: castling_text(there).to_owned(),
+            had: castling_text(other).to_owned(),
         });
     }
-    if en_passant_text(there) != en_passant_text(here) {
+    if en_passant_text(other) != en_passant_text(claimed) {
         differences.push(Difference::EnPassant {
-            had: en_passant_text(there).map(str::to_owned),
+            had: en_passant_text(other).map(str::to_owned),
         });
     }
     differences

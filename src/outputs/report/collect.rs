@@ -32,7 +32,7 @@ impl Report {
 #[derive(Debug, Default)]
 struct Collector {
     games: Vec<Collected>,
-    /// By stream and board name.
+    /// State of each board, by stream and board name.
     boards: BTreeMap<(String, String), CollectedBoard>,
     outside: Vec<IncidentReport>,
 }
@@ -266,7 +266,7 @@ impl Collected {
         self.decide(event);
     }
 
-    /// Notes the person who decided the result, if one did.
+    /// Notes the arbiter who decided the result, if an arbiter did.
     fn decide(&mut self, event: &Event) {
         match &event.kind {
             EventKind::CommandTaken { by, error: None, .. } => self.person = Some(by.clone()),
@@ -296,7 +296,7 @@ impl Collected {
         Some(Correction {
             ts: event.ts,
             at: event.at,
-            withdrawn: withdrawn.map(|entry| before(record, entry)).collect(),
+            withdrawn: withdrawn.map(|entry| withdrawn_move(record, entry)).collect(),
             played: played.map(|played| replacement(record, played)),
             reason,
         })
@@ -379,7 +379,7 @@ impl Collected {
     }
 }
 
-fn before(record: &GameRecord, entry: &MoveRecord) -> Withdrawn {
+fn withdrawn_move(record: &GameRecord, entry: &MoveRecord) -> Withdrawn {
     withdrawn(record, entry.ply, entry.san.as_ref(), entry.uci.as_ref())
 }
 

@@ -79,7 +79,7 @@ impl Frames {
             .map(|inbound| inbound.frame)
     }
 
-    /// The inbound packets on a port between two times, from the one that led to the state at `from`.
+    /// The inbound packets on a port between two times, beginning with the last one up to `from`.
     #[must_use]
     pub fn between(&self, port: Option<&str>, from: Timestamp, to: Timestamp) -> Option<FrameSpan> {
         let last = self.at(port, to)?;

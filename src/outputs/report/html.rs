@@ -14,7 +14,7 @@ use shakmaty::Bitboard;
 use super::claims::ClaimSheet;
 use super::model::{Adjournment, Amendment, Report};
 use super::view::{GameRenderer, Manner, PlyMark, Renderer, clock, own_clock, rows, took};
-use super::words::{fill, say};
+use super::words::{fill, label};
 
 /// Renders the report as an HTML page.
 #[must_use]
@@ -123,7 +123,7 @@ fn score(game: GameRenderer<'_>, number: usize) -> Markup {
     page! {
         @if rows.is_empty() { p { (words.no_moves) } }
         div class="score" {
-            @for block in rows.chunks(block(rows.len())) {
+            @for block in rows.chunks(block_length(rows.len())) {
                 table {
                     thead {
                         tr {
@@ -157,7 +157,7 @@ fn score(game: GameRenderer<'_>, number: usize) -> Markup {
 
 /// Number of rows in a block. A short game has one block; a longer one has pairs of equal length, each no longer than a
 /// page.
-fn block(rows: usize) -> usize {
+fn block_length(rows: usize) -> usize {
     if rows <= MAX_ROWS_OF_ONE {
         return MAX_ROWS_OF_ONE;
     }
@@ -165,7 +165,7 @@ fn block(rows: usize) -> usize {
     rows.div_ceil(2 * pairs)
 }
 
-/// Maximum rows of a game that has one block.
+/// Maximum number of rows of a game with a single block.
 const MAX_ROWS_OF_ONE: usize = 20;
 /// Rows that fit on an A4 page below the summary of a game.
 const MAX_ROWS_OF_PAGE: usize = 32;
@@ -252,7 +252,7 @@ fn corrections(game: GameRenderer<'_>) -> Markup {
             game.view.time(correction.ts),
             game.all_withdrawn(correction),
             played.unwrap_or_default(),
-            say(words.withdrawals, correction.reason.as_str()).to_owned(),
+            label(words.withdrawals, correction.reason.as_str()).to_owned(),
         ]
     });
     list(words.corrections, heads, rows.collect())

@@ -1,7 +1,7 @@
 //! The arbiter's report: the course of each game on a board, to read, print and keep.
 //!
 //! [`Report`] is built from events alone; `--json` prints it. [`html`](fn@html) and [`text`](fn@text) render it and add
-//! nothing but words. All text from outside, above all names and reasons, is untrusted.
+//! nothing but words. Text from other sources, such as names and reasons, is untrusted.
 //!
 //! A report is for the arbiter alone: it has incidents, claims and missing presses, which nobody else may get (E23
 //! 12.6).

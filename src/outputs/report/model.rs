@@ -58,7 +58,7 @@ pub struct GameReport {
     pub notes: Vec<Note>,
     /// Commands, and changes to the game.
     pub amendments: Vec<Amendment>,
-    /// Data for the envelope if the game was or would now be adjourned; `None` once the game is over for another
+    /// Data for the envelope of an adjournment, also for a game in progress; `None` if the game ended for another
     /// reason.
     pub adjournment: Option<Adjournment>,
 }
@@ -124,7 +124,7 @@ pub struct IncidentReport {
     /// Time of publication.
     #[serde(serialize_with = "rfc3339")]
     pub opened: Timestamp,
-    /// Updates.
+    /// Updates, the oldest first.
     pub steps: Vec<IncidentStep>,
     /// Endings and later decisions; empty while the incident is open.
     pub closed: Vec<Closing>,
@@ -132,7 +132,7 @@ pub struct IncidentReport {
     pub port: Option<String>,
     /// Packets of the capture with the evidence; `None` without a capture.
     pub frames: Option<FrameSpan>,
-    /// Changes of squares that the incident rests on.
+    /// Changes of squares that are the evidence for the incident.
     pub changes: Vec<LocatedChange>,
 }
 
@@ -183,7 +183,7 @@ pub struct Correction {
     /// Time of publication.
     #[serde(serialize_with = "rfc3339")]
     pub ts: Timestamp,
-    /// Time on the board, if it differs from `ts`.
+    /// Time at which the play was on the board, if it differs from `ts`.
     #[serde(serialize_with = "rfc3339_option")]
     pub at: Option<Timestamp>,
     /// Withdrawn plies, in order.
@@ -286,7 +286,7 @@ pub enum Note {
         ts: Timestamp,
         /// Last ply before.
         after_ply: u32,
-        /// Size of the step in milliseconds. Later times follow a step forward, but not a step back (negative).
+        /// Size of the step in milliseconds; negative for a step back, which the times of later events do not follow.
         by_ms: i64,
     },
 }
@@ -308,7 +308,7 @@ pub enum Amendment {
         arguments: serde_json::Value,
         /// Reason why the command was refused; `None` if it was carried out.
         error: Option<String>,
-        /// Answer to the command, if it had a text.
+        /// Text of the answer to the command, if it had one.
         note: Option<String>,
     },
     /// The game was changed. Fields that did not change are `None`.

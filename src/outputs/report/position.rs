@@ -26,7 +26,6 @@ pub(super) fn castling_mode(record: &GameRecord) -> CastlingMode {
     mode.unwrap_or(CastlingMode::Standard)
 }
 
-/// FEN before a ply.
 pub(super) fn fen_before(record: &GameRecord, ply: u32) -> &str {
     let before = record.moves.iter().rev().find(|entry| entry.ply < ply);
     before.map_or(record.start_fen.as_str(), |entry| entry.fen.as_str())
@@ -87,8 +86,11 @@ impl QuietPlies {
 
     /// Count after a ply; 0 is the start.
     pub(super) fn after(&self, ply: u32) -> u32 {
-        let at = self.plies.iter().rposition(|known| *known <= ply);
-        at.and_then(|at| self.counts.get(at)).copied().unwrap_or_default()
+        let index = self.plies.iter().rposition(|known| *known <= ply);
+        index
+            .and_then(|index| self.counts.get(index))
+            .copied()
+            .unwrap_or_default()
     }
 
     /// Last ply up to `ply` that captured or moved a pawn; 0 if none did.
@@ -99,8 +101,8 @@ impl QuietPlies {
     }
 }
 
-/// Whether a ply captured or moved a pawn. Compares the positions before and after it, so that irregular play counts
-/// too.
+/// Returns whether a ply captured or moved a pawn; `None` if it did neither. Compares the positions before and after
+/// the ply, so that irregular play counts too.
 pub(super) fn irreversible(before: &str, entry: &MoveRecord) -> Option<Irreversible> {
     let (before, after) = (board(before)?, board(&entry.fen)?);
     let pawns = |board: &Board| (board.pawns() & board.white(), board.pawns() & board.black());

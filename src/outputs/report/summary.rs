@@ -9,8 +9,8 @@ use super::model::{GameReport, IncidentReport, Note, Open, Summary};
 pub(super) fn of(game: &GameReport) -> Summary {
     let of_severity = |severities: &[Severity]| -> Vec<u64> {
         let incidents = game.incidents.iter();
-        let known = incidents.filter(|entry| severities.contains(&entry.incident.severity));
-        known.map(|entry| entry.incident.incident).collect()
+        let matching = incidents.filter(|entry| severities.contains(&entry.incident.severity));
+        matching.map(|entry| entry.incident.incident).collect()
     };
     let gaps = game.notes.iter().filter_map(|note| match note {
         Note::Gap { by, .. } => Some(*by),

@@ -42,8 +42,8 @@ impl Story {
             version: None,
             orientation: None,
         };
-        story.outside(connected);
-        story.outside(EventKind::ClockConnected {});
+        story.publish_outside_game(connected);
+        story.publish_outside_game(EventKind::ClockConnected {});
         story.publish(EventKind::GameStarted {
             start_fen: start_fen.to_owned(),
             variant: if start_fen == STANDARD {
@@ -75,7 +75,7 @@ impl Story {
         Timestamp::from_micros(1_795_269_600_000_000 + seconds * 1_000_000)
     }
 
-    pub(super) fn outside(&mut self, kind: EventKind) {
+    pub(super) fn publish_outside_game(&mut self, kind: EventKind) {
         self.publish(kind);
         self.events.last_mut().expect("just published").game = None;
     }
@@ -96,14 +96,14 @@ impl Story {
     /// Plays moves in English SAN. A press completes each move.
     pub(super) fn play(mut self, moves: &str) -> Self {
         for san in moves.split_whitespace() {
-            let made = self.made(san);
+            let made = self.make_move(san);
             self.publish(EventKind::MoveMade(made));
             self.press();
         }
         self
     }
 
-    pub(super) fn made(&mut self, san: &str) -> Move {
+    pub(super) fn make_move(&mut self, san: &str) -> Move {
         let parsed: SanPlus = san.parse().expect("SAN");
         let played = parsed.san.to_move(&self.position).expect("a legal move");
         let color = self.position.turn();

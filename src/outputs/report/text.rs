@@ -9,7 +9,7 @@ use super::claims::ClaimSheet;
 use super::model::{Adjournment, Amendment, Correction, IncidentReport, Report};
 use super::position::{board, squares};
 use super::view::{GameRenderer, Manner, PlyMark, Renderer, Reported, clock, own_clock, rights, rows, took};
-use super::words::{fill, say};
+use super::words::{fill, label};
 use crate::outputs::shared::wrap::wrapped;
 
 /// Renders the report as text, in lines of at most 100 characters unless a word is longer.
@@ -310,7 +310,7 @@ impl TextPage<'_> {
             game.all_withdrawn(correction),
             played.unwrap_or_default(),
             words.reason,
-            say(words.withdrawals, correction.reason.as_str()),
+            label(words.withdrawals, correction.reason.as_str()),
         )
     }
 

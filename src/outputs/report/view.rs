@@ -53,19 +53,19 @@ pub(super) struct GameRenderer<'v> {
 
 /// Contents that squares reported at one time.
 pub(super) enum Reported {
-    /// The number of squares, in words, as for the first dump of a board.
+    /// Many squares, as in a dump of the board: a text with their number.
     AtOnce(String),
-    /// The piece on a single square, or that the square is empty.
+    /// A single square: its piece, or that it is empty.
     One(String),
 }
 
-/// Changes with the same time from which they are shown in one line, as they are a dump of the board and not a move.
+/// Number of changes with the same time from which they are shown in one line, as a dump of the board and not a move.
 const MIN_AT_ONCE: usize = 12;
 
 impl<'v> Renderer<'v> {
-    /// Changes of squares that an incident rests on. A dump of the board takes one line.
+    /// Changes of squares that are the evidence for an incident. A dump of the board takes one line.
     pub(super) fn changes(self, entry: &IncidentReport) -> Vec<(&LocatedChange, Reported)> {
-        let together = |at| {
+        let count_at = |at| {
             entry
                 .changes
                 .iter()
@@ -75,7 +75,7 @@ impl<'v> Renderer<'v> {
         let mut shown: Vec<(&LocatedChange, Reported)> = Vec::new();
         for change in &entry.changes {
             let at = change.change.at;
-            let squares = together(at);
+            let squares = count_at(at);
             if squares < MIN_AT_ONCE {
                 let piece = self.piece(change.change.piece.as_deref());
                 shown.push((change, Reported::One(piece)));
@@ -94,7 +94,7 @@ impl<'v> Renderer<'v> {
         }
     }
 
-    /// Reason of a result in words; returned as is if it is unknown.
+    /// Reason of a result in words; an unknown reason is returned unchanged.
     pub(super) fn end_reason(self, reason: &str) -> &str {
         word(self.manner.language, END_REASON, reason)
     }
@@ -157,7 +157,6 @@ impl<'v> Renderer<'v> {
         }
     }
 
-    /// A clock reading as a sentence.
     pub(super) fn clock_sentence(self, shown: Clock) -> String {
         let words = self.words;
         let mut state = match shown.running {
@@ -292,8 +291,8 @@ impl GameRenderer<'_> {
     /// The result with its reason and its source.
     pub(super) fn result(self) -> String {
         match self.outcome() {
-            (Some(result), how) => format!("{result}: {how}"),
-            (None, how) => how,
+            (Some(result), explanation) => format!("{result}: {explanation}"),
+            (None, explanation) => explanation,
         }
     }
 
@@ -315,10 +314,10 @@ impl GameRenderer<'_> {
         if !record.confirmed && record.result != GameResult::Unknown {
             parts.push(words.unconfirmed.to_owned());
         }
-        let how = parts.join("; ");
+        let explanation = parts.join("; ");
         match record.result {
-            GameResult::Unknown => (None, format!("{}: {how}", words.without_result)),
-            result => (Some(result.as_str()), how),
+            GameResult::Unknown => (None, format!("{}: {explanation}", words.without_result)),
+            result => (Some(result.as_str()), explanation),
         }
     }
 
@@ -336,7 +335,7 @@ impl GameRenderer<'_> {
         )
     }
 
-    /// Place of an incident in the game: the move number that was due, as the move itself may have been made later.
+    /// Number of the move that was due when an incident happened. The move itself may have been made later.
     pub(super) fn place(self, incident: &IncidentReport) -> String {
         match incident.incident.ply {
             Some(0) => self.view.words.before_game.to_owned(),
@@ -357,7 +356,7 @@ impl GameRenderer<'_> {
     pub(super) fn marks(self, entry: &MoveRecord) -> Vec<PlyMark> {
         let note = self.game.plies.iter().find(|note| note.ply == entry.ply);
         let last = self.game.record.moves.last().map(|last| last.ply) == Some(entry.ply);
-        let clocks = entry.clock.is_some();
+        let has_clock = entry.clock.is_some();
         let pressed = matches!(entry.completed, Some(CompletedBy::Press | CompletedBy::GameEnd));
         let mut marks = Vec::new();
         if entry.inferred {
@@ -366,7 +365,7 @@ impl GameRenderer<'_> {
             } else {
                 PlyMark::Inferred
             });
-        } else if clocks && !pressed && !last {
+        } else if has_clock && !pressed && !last {
             marks.push(PlyMark::Unpressed);
         }
         if entry.settled.is_none() && last && self.game.record.ended.is_none() {

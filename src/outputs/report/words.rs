@@ -180,7 +180,7 @@ pub(super) struct Words {
     pub(super) resumption: &'static str,
     pub(super) checked_by: &'static str,
     pub(super) occurrences: &'static str,
-    /// Names of the months, and the template of a date.
+    /// Names of the months, January first.
     pub(super) months: [&'static str; 12],
     pub(super) day: &'static str,
     pub(super) modes: &'static [Word],
@@ -192,7 +192,7 @@ pub(super) struct Words {
     pub(super) actions: &'static [Word],
     /// Names and values of the arguments of commands.
     pub(super) arguments: &'static [Word],
-    /// Authors of commands that have no name of their own.
+    /// Authors of commands that are not names of persons, such as `arbiter`.
     pub(super) people: &'static [Word],
     pub(super) roles: [&'static str; 6],
 }
@@ -259,7 +259,7 @@ impl Words {
 }
 
 /// Text for a word of the event format; the word itself if the list lacks it.
-pub(super) fn say<'t>(list: &[Word], word: &'t str) -> &'t str
+pub(super) fn label<'t>(list: &[Word], word: &'t str) -> &'t str
 where
     'static: 't,
 {
@@ -292,7 +292,7 @@ mod tests {
 
     use super::*;
 
-    fn listed<W: Copy>(list: &[Word], words: &[W], as_str: impl Fn(W) -> &'static str) {
+    fn assert_same_words<W: Copy>(list: &[Word], words: &[W], as_str: impl Fn(W) -> &'static str) {
         let known: Vec<&str> = list.iter().map(|(known, _)| *known).collect();
         for word in words {
             assert!(known.contains(&as_str(*word)), "{}", as_str(*word));
@@ -304,11 +304,11 @@ mod tests {
     fn every_language_has_every_word_and_no_other() {
         for language in Language::ALL {
             let words = Words::of(*language);
-            listed(words.modes, Mode::ALL, Mode::as_str);
-            listed(words.closers, ClosedBy::ALL, ClosedBy::as_str);
-            listed(words.closings, IncidentEnd::ALL, IncidentEnd::as_str);
-            listed(words.withdrawals, CorrectionReason::ALL, CorrectionReason::as_str);
-            listed(words.actions, Action::ALL, Action::as_str);
+            assert_same_words(words.modes, Mode::ALL, Mode::as_str);
+            assert_same_words(words.closers, ClosedBy::ALL, ClosedBy::as_str);
+            assert_same_words(words.closings, IncidentEnd::ALL, IncidentEnd::as_str);
+            assert_same_words(words.withdrawals, CorrectionReason::ALL, CorrectionReason::as_str);
+            assert_same_words(words.actions, Action::ALL, Action::as_str);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Posts to addresses of other servers over HTTP.
+//! POST requests to other servers.
 
 use core::time::Duration;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub(in crate::outputs) struct Address {
     http: Client,
     /// Name of the output in reports.
     output: String,
-    /// `{round}` in it stands for the number of the round.
+    /// URL in which `{round}` is replaced by the number of the round.
     url: String,
     /// File with a bearer token in its first line.
     token_file: Option<PathBuf>,
@@ -30,7 +30,6 @@ pub(in crate::outputs) struct Address {
     pause: Duration,
 }
 
-/// Reason why a POST failed.
 #[derive(Debug)]
 pub(in crate::outputs) struct PostFailure {
     pub(in crate::outputs) problem: String,
@@ -74,7 +73,7 @@ impl Address {
         posted
     }
 
-    /// Pause before the next attempt: the backoff, or the server's `Retry-After` if that is longer.
+    /// Returns the pause before the next attempt: the backoff, or the server's `Retry-After` if that is longer.
     pub(in crate::outputs) fn wait(&mut self, failure: &PostFailure) -> Duration {
         let pause = self.pause;
         self.pause = (pause * 2).min(LONGEST_PAUSE);
@@ -104,20 +103,20 @@ impl Address {
         let header = |name| answer.headers().get(name).and_then(|value| value.to_str().ok());
         let retry_after = header(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
         let retry_after = retry_after.map(|seconds| Duration::from_secs(seconds).min(LONGEST_PAUSE));
-        let elsewhere = header(LOCATION).map(|place| format!(", moved to {}", shortened(place)));
+        let moved = header(LOCATION).map(|location| format!(", moved to {}", shortened(location)));
         let problem = match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 format!("the server answered {status}: check the token")
             }
             _ => {
-                let elsewhere = elsewhere.unwrap_or_default();
+                let moved = moved.unwrap_or_default();
                 let text = shortened(&answer.text().await.unwrap_or_default());
                 let text = if text.is_empty() {
                     text
                 } else {
                     format!(": {text}")
                 };
-                format!("the server answered {status}{elsewhere}{text}")
+                format!("the server answered {status}{moved}{text}")
             }
         };
         Err(PostFailure { problem, retry_after })

@@ -1,15 +1,18 @@
 //! Formats the answers of servers for the log.
 
 /// Limit for the logged part of an answer, in characters.
-const SHOWN: usize = 200;
+const MAX_LOGGED: usize = 200;
 
-/// Shortens a server's answer for the log: one line, at most [`SHOWN`] characters, without control characters.
+/// Shortens a server's answer for the log: one line, at most [`MAX_LOGGED`] characters, without control characters.
 pub(in crate::outputs) fn shortened(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().filter(|c| !c.is_control()).take(SHOWN).collect()
+    line.chars()
+        .filter(|c| !c.is_control())
+        .take(MAX_LOGGED)
+        .collect()
 }
 
-/// Describes why a request got no answer: the innermost cause, as the outer ones only say that the request failed.
+/// Describes why a request got no answer: the innermost cause, as the outer ones only state that the request failed.
 pub(in crate::outputs) fn silence(error: &reqwest::Error) -> String {
     let mut reason: &dyn core::error::Error = error;
     while let Some(source) = reason.source() {

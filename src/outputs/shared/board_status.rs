@@ -44,7 +44,7 @@ pub(crate) struct BoardStatus {
     pub(crate) away: Option<String>,
     /// Whether the arbiter has removed the board from view.
     pub(crate) forgotten: bool,
-    /// Charge of its own battery in percent.
+    /// Charge of the board's own battery in percent.
     pub(crate) battery: Option<u8>,
     /// Placement that the sensors report.
     pub(crate) placement: Board,
@@ -90,7 +90,7 @@ impl<'a> BoardView<'a> {
 }
 
 impl BoardStatus {
-    /// Creates the status of a board. `same_number` and `away` are left empty: only the hall and the hub know them.
+    /// Creates the status of a board. `same_number` and `away` are left empty, as they depend on more than the board.
     pub(crate) fn of(board: &hall::Board, table: Option<u32>, seen: Seen) -> Self {
         let view = BoardView::of(board);
         let connected = board.is_connected();
@@ -115,7 +115,7 @@ impl BoardStatus {
         }
     }
 
-    /// Whether clients that have this status need `other`.
+    /// Whether clients that have this status must be sent `other`.
     pub(crate) fn differs(&self, other: &Self) -> bool {
         let same_but_clock = Self {
             clock: self.clock,

@@ -1,13 +1,13 @@
 //! Delays the moves, results and clock times of one board for spectators outside the hall.
 //!
-//! A module of its own, as nothing but moves, results and clock times may leave the hall: no incidents, no presses, and
-//! not how certain a move is.
+//! This is a separate module because only moves, results and clock times may leave the hall: no incidents, no presses,
+//! and not the certainty of a move.
 //!
-//! Events are held until they are due and then applied to a second record of the games, that of the spectators. So
-//! spectators see nothing early, and see the game as it was published then, with one exception: moves and results that
-//! were withdrawn while they were held are left out. This reveals nothing early except that nothing was played yet, and
-//! spares broadcasters a move that they would have to take back. A move that spectators have already seen disappears
-//! when its withdrawal is due.
+//! Events are held until they are due and then applied to a separate record of the games for spectators. Spectators
+//! therefore see nothing early, and see the game as it was published, with one exception: a move or result that was
+//! withdrawn while it was held is left out. This reveals nothing early except that no move was made yet, and spares
+//! broadcasters a move that they would have to take back. A move that spectators have already seen disappears when its
+//! withdrawal is due.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ use kiebitz_hardware::Timestamp;
 
 use crate::clock::ClockView;
 
-/// Queue of the events and clock times that are not public yet, with the games as spectators know them.
+/// Queue of the events and clock times that are not public yet, with the games as spectators see them.
 #[derive(Debug, Default)]
 pub(crate) struct Delayed {
     delay: Duration,
@@ -36,14 +36,12 @@ pub(in crate::outputs) enum DelayedItem {
     Clock(ClockView),
 }
 
-/// An item that is due.
 #[derive(Debug)]
 pub(crate) enum Due {
     /// An event that changed the current game, without the parts that spectators may not see.
     Event(Box<Event>),
     /// An event that changed an earlier game, or the result of a table without a game.
     Earlier(Box<Event>),
-    /// Display of the clock.
     Clock(ClockView),
 }
 
@@ -56,7 +54,7 @@ impl Delayed {
         }
     }
 
-    /// Changes the delay. Held items move by the difference.
+    /// Changes the delay. The due times of held items change by the difference.
     pub(crate) fn set_delay(&mut self, delay: Duration) {
         for (due, _) in &mut self.held {
             *due = (*due + delay).saturating_sub(self.delay);
@@ -74,8 +72,8 @@ impl Delayed {
 
     /// Restores the state at `now` from the journal. `events` begin with the game that was due then.
     ///
-    /// The journal has no clock readings except those of the presses. It has the steps of the computer's clock, during
-    /// which no time passed.
+    /// The journal has no clock readings except those of moves and presses. Steps of the computer's clock in `events`
+    /// delay held items, as no time passes during a step.
     pub(crate) fn resume(&mut self, now: Timestamp, events: &[Event]) {
         for event in events {
             if let Some(by) = event.kind.clock_set_forward() {
@@ -105,8 +103,8 @@ impl Delayed {
     }
 
     fn hold(&mut self, at: Timestamp, held: DelayedItem) {
-        // Items that were due before `at` became public without knowledge of this one. A restart must give the same
-        // result.
+        // Items that were due before `at` were published when this one did not exist yet, so they are released first.
+        // A restart must give the same result.
         self.release_due(at);
         self.held.push_back((at + self.delay, held));
     }
@@ -177,7 +175,7 @@ impl Delayed {
             } => {
                 let ply = *ply;
                 if later().any(|kind| withdrawn_from(kind).is_some_and(|from| from <= ply)) {
-                    // Also removes an older move from the same ply.
+                    // The retraction also removes an earlier move at this ply that spectators may have seen.
                     let reason = CorrectionReason::MovedOn;
                     event.kind = EventKind::MoveRetracted { ply, reason };
                 }
@@ -233,7 +231,7 @@ const fn withdrawn_from(kind: &EventKind) -> Option<u32> {
     }
 }
 
-/// Result that an event puts in the place of an earlier one.
+/// Result with which an event replaces an earlier one.
 fn new_result(kind: &EventKind) -> Option<GameResult> {
     match kind {
         EventKind::GameAmended { result, .. } => *result,
@@ -250,6 +248,6 @@ fn clock_of(event: &Event) -> Option<ClockView> {
         EventKind::MoveCompleted { clock, .. } => *clock,
         _ => None,
     };
-    // The flag on the clock may be that of a period that is over.
+    // The flag on the clock may belong to an earlier period.
     clock.map(|clock| ClockView::of_reading(Clock { flag: None, ..clock }, event.ts))
 }

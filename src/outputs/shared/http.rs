@@ -17,9 +17,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Timeout for the header of a request.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Longest duration of a connection, however slowly the client reads.
-const LONGEST: Duration = Duration::from_secs(120);
-/// Longest duration of a connection that streams updates. Browsers connect again and miss nothing.
-const LONGEST_STAY: Duration = Duration::from_secs(3600);
+const MAX_DURATION: Duration = Duration::from_secs(120);
+/// Longest duration of a connection that streams updates. Browsers then reconnect without missing any.
+const MAX_STREAM_DURATION: Duration = Duration::from_secs(3600);
 /// Pause between attempts to bind a port that is in use.
 const RETRY_PAUSE: Duration = Duration::from_secs(10);
 
@@ -29,29 +29,29 @@ pub(in crate::outputs) struct WebConnection(Arc<HeldConnection>);
 
 #[derive(Debug)]
 struct HeldConnection {
-    /// Permit of the connection's place among the counted ones.
+    /// Permit that counts the connection towards the limit; `None` once it was returned.
     permit: Mutex<Option<OwnedSemaphorePermit>>,
-    stays: AtomicBool,
+    is_long_lived: AtomicBool,
 }
 
 impl WebConnection {
     pub(in crate::outputs) fn new(permit: Option<OwnedSemaphorePermit>) -> Self {
         Self(Arc::new(HeldConnection {
             permit: Mutex::new(permit),
-            stays: AtomicBool::new(false),
+            is_long_lived: AtomicBool::new(false),
         }))
     }
 
-    /// Lets the connection last up to [`LONGEST_STAY`] and returns its permit. The caller must limit such connections
-    /// itself.
+    /// Lets the connection last up to [`MAX_STREAM_DURATION`] and returns its permit. The caller must limit such
+    /// connections itself.
     pub(in crate::outputs) fn stay(&self) {
-        self.0.stays.store(true, Ordering::Relaxed);
+        self.0.is_long_lived.store(true, Ordering::Relaxed);
         let mut permit = self.0.permit.lock().unwrap_or_else(PoisonError::into_inner);
         drop(permit.take());
     }
 
-    fn stays(&self) -> bool {
-        self.0.stays.load(Ordering::Relaxed)
+    fn is_long_lived(&self) -> bool {
+        self.0.is_long_lived.load(Ordering::Relaxed)
     }
 }
 
@@ -70,13 +70,13 @@ pub(in crate::outputs) async fn accept(listener: &TcpListener, router: &Router, 
                 tokio::spawn(async move {
                     let answering = answer(stream, router, connection.clone());
                     tokio::pin!(answering);
-                    let answered = tokio::time::timeout(LONGEST, &mut answering).await;
-                    if answered.is_err() && connection.stays() {
-                        let _ = tokio::time::timeout(LONGEST_STAY, answering).await;
+                    let answered = tokio::time::timeout(MAX_DURATION, &mut answering).await;
+                    if answered.is_err() && connection.is_long_lived() {
+                        let _ = tokio::time::timeout(MAX_STREAM_DURATION, answering).await;
                     }
                 });
             }
-            // The limit of open files, for example; others are closed soon.
+            // The limit of open files may be reached, for example. Retry, as other connections are closed soon.
             Err(error) => {
                 tracing::debug!("HTTP: {error}");
                 tokio::time::sleep(Duration::from_millis(100)).await;
@@ -85,7 +85,7 @@ pub(in crate::outputs) async fn accept(listener: &TcpListener, router: &Router, 
     }
 }
 
-/// Binds a port, and tries again until that succeeds. `table` is the configuration table that has the address.
+/// Binds a port, and retries until it succeeds. `table` is the configuration table that has the address.
 pub(in crate::outputs) async fn listen(address: SocketAddr, table: &str) -> TcpListener {
     let mut warned = false;
     loop {
@@ -109,7 +109,7 @@ pub(in crate::outputs) async fn answer(stream: TcpStream, router: Router, connec
     });
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
-    // An error means that the client hung up; it has its answer, or asks again.
+    // An error means that the client hung up. It has its answer, or will retry.
     let connection = http.serve_connection(TokioIo::new(stream), service);
     let _ = connection.with_upgrades().await;
 }

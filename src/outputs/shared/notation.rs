@@ -97,7 +97,7 @@ impl Notation {
         self.san(&san, played.is_en_passant())
     }
 
-    /// Writes a move of which only the English SAN is known. `en_passant`: whether it captures en passant.
+    /// Writes a move that is given in English SAN. `en_passant` is whether it captures en passant.
     #[must_use]
     pub fn san(self, san: &SanPlus, en_passant: bool) -> String {
         let mut text = String::new();

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Reads the notes. The default value if the file is missing or damaged; deliveries are then repeated once.
+/// Reads the notes. Returns the default value if the file is missing or damaged; deliveries are then repeated once.
 pub(in crate::outputs) fn read<T: DeserializeOwned + Default>(file: &Path) -> T {
     let text = fs::read(file).unwrap_or_default();
     serde_json::from_slice(&text).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Games and incidents of a board, as they follow from its events. Used by MQTT, desk and alarms.
+//! Games and incidents of a board, computed from its events. Used by MQTT, desk and alarms.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,6 @@ use kiebitz_game::events::record::{GameRecord, Games};
 use kiebitz_game::events::{Event, EventKind, Incident};
 use kiebitz_hardware::Timestamp;
 
-/// Games and incidents of a board.
 #[derive(Debug, Default)]
 pub(in crate::outputs) struct BoardRecord {
     pub(in crate::outputs) games: Games,

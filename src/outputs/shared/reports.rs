@@ -1,4 +1,4 @@
-//! Health of the outputs, for people.
+//! Health reports of the outputs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ pub(crate) struct Reports {
 /// Health of an output.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct OutputReport {
-    /// Whether the output works and needs nobody's help.
+    /// Whether the output works without intervention.
     pub ok: bool,
     /// Time of the last successful delivery.
     #[serde(serialize_with = "rfc3339_option")]
@@ -27,13 +27,13 @@ pub struct OutputReport {
     /// The last successful action, in words.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub did: String,
-    /// Problems that need a person.
+    /// Problems that need somebody's attention.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
 }
 
 impl Reports {
-    /// Adds an output that has done nothing yet.
+    /// Registers an output before its first delivery.
     pub(crate) fn expect(&self, output: &str) {
         self.update(output, |report| report.ok = true);
     }
@@ -46,7 +46,7 @@ impl Reports {
         })
     }
 
-    /// Reports the problems of an output; none means that it works. Returns whether they are new.
+    /// Reports the problems of an output; an empty list means that it works. Returns whether they are new.
     pub(crate) fn problems(&self, output: &str, problems: Vec<String>) -> bool {
         self.update(output, |report| {
             let is_new = report.problems != problems;

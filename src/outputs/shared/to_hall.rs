@@ -1,4 +1,5 @@
-//! Channels for requests and status questions to the owner of the boards: the daemon's event loop, or a hub's broker.
+//! Channels for requests and status questions to the task that owns the boards: the daemon's event loop, or the task
+//! of a hub that talks to its broker.
 
 use kiebitz_game::command::{Answer, Command};
 use thiserror::Error;
@@ -15,7 +16,7 @@ pub(crate) struct ToHall {
 }
 
 impl ToHall {
-    /// Creates a handle that sends requests alone; questions get no answer.
+    /// Creates a handle for requests only; questions get no answer.
     pub(crate) fn of_commands(requests: mpsc::Sender<Request>) -> Self {
         let questions = mpsc::channel(1).0;
         Self { requests, questions }

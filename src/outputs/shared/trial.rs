@@ -15,7 +15,7 @@ pub(crate) struct Trial {
 type Trying = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
 
 impl Trial {
-    /// Creates a test. `begin` runs it and returns why a delivery fails.
+    /// Creates a test. `begin` runs it; its error is the reason why a delivery fails.
     pub(in crate::outputs) fn new<F: Future<Output = Result<(), String>> + Send + 'static>(
         name: String,
         begin: impl Fn() -> F + Send + Sync + 'static,
@@ -30,7 +30,7 @@ impl Trial {
         &self.name
     }
 
-    /// Runs the test. The error says why a delivery fails.
+    /// Runs the test. The error is the reason why a delivery fails.
     pub(in crate::outputs) async fn try_out(&self) -> Result<(), String> {
         (self.begin)().await
     }

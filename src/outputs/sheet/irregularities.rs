@@ -19,7 +19,6 @@ const MAX_WIDTH: usize = 100;
 /// Indent of lines below a heading, in columns.
 pub(super) const INDENT: usize = 2;
 
-/// An irregularity, and the time of its event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Irregularity {
     ts: Timestamp,
@@ -41,8 +40,8 @@ impl Irregularity {
     }
 }
 
-/// The irregularity that an event shows, if any. Call before the game applies the event. `seen`: whether board and
-/// clock had been connected before.
+/// Returns the irregularity that an event reports, if any. Must be called before the game applies the event. `seen` is
+/// whether board and clock had been connected before.
 pub(super) fn of(
     event: &Event,
     seen: Presence,
@@ -55,9 +54,9 @@ pub(super) fn of(
         (EventKind::BoardRecovered { by, changes, .. }, _) => recovered(*by, *changes),
         (EventKind::ClockBatteryLow {}, _) => "the clock's battery is low".to_owned(),
         (EventKind::TimeSet { by_ms }, _) => {
-            let way = if *by_ms < 0 { "back" } else { "forward" };
+            let direction = if *by_ms < 0 { "back" } else { "forward" };
             let by = taken(by_ms.unsigned_abs());
-            format!("the computer's clock was set {way} by {by}")
+            format!("the computer's clock was set {direction} by {by}")
         }
         (EventKind::ClockConnected {}, _) if seen.clock => "the clock is connected again".to_owned(),
         (EventKind::ClockDisconnected {}, _) if seen.clock => "the clock was disconnected".to_owned(),

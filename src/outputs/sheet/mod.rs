@@ -37,7 +37,6 @@ pub enum Detail {
     Observations,
 }
 
-/// Events of one board.
 #[derive(Debug)]
 struct BoardSheet {
     name: String,
@@ -47,17 +46,16 @@ struct BoardSheet {
     /// Irregularities outside games.
     irregularities: Vec<Irregularity>,
     /// Last disconnection outside games. It becomes an irregularity if the board comes back.
-    left: Option<Irregularity>,
+    last_disconnection: Option<Irregularity>,
 }
 
-/// Whether board and clock have been connected at some time.
+/// Whether board and clock have been connected at least once.
 #[derive(Debug, Clone, Copy, Default)]
 struct Presence {
     board: bool,
     clock: bool,
 }
 
-/// A game with its irregularities.
 #[derive(Debug)]
 struct GameSheet {
     record: GameRecord,
@@ -110,7 +108,7 @@ impl Sheet {
     /// Applies the next event of a board.
     pub fn apply(&mut self, explained: &ExplainedEvent) {
         let event = &explained.event;
-        let at = self
+        let index = self
             .boards
             .iter()
             .position(|board| board.name == event.board)
@@ -118,7 +116,7 @@ impl Sheet {
                 self.boards.push(BoardSheet::new(&event.board));
                 self.boards.len() - 1
             });
-        let board = &mut self.boards[at];
+        let board = &mut self.boards[index];
         board.apply(event, &self.local);
         if self.detail == Detail::Observations
             && let Some(game) = board
@@ -169,7 +167,7 @@ impl BoardSheet {
             seen: Presence::default(),
             games: Vec::new(),
             irregularities: Vec::new(),
-            left: None,
+            last_disconnection: None,
         }
     }
 
@@ -199,16 +197,16 @@ impl BoardSheet {
             game.irregularities.extend(irregularity);
             game.record.apply(event);
         } else if matches!(event.kind, EventKind::BoardDisconnected { .. }) {
-            self.left = irregularity;
+            self.last_disconnection = irregularity;
         } else if is_amendment(&event.kind) {
-            // A correction of a game that is over.
+            // The event corrects a game that is over.
             if let Some(game) = self.games.last_mut() {
                 game.irregularities.extend(irregularity);
                 game.record.apply(event);
             }
         } else {
             self.irregularities
-                .extend(self.left.take_if(|_| irregularity.is_some()));
+                .extend(self.last_disconnection.take_if(|_| irregularity.is_some()));
             self.irregularities.extend(irregularity);
         }
     }
@@ -244,7 +242,7 @@ impl BoardSheet {
             .iter()
             .flat_map(|entry| entry.lines(local))
             .collect();
-        let dropped: Vec<String> = dropped.map(below).into_iter().collect();
+        let dropped: Vec<String> = dropped.map(indented).into_iter().collect();
         for (heading, lines) in [("Outside games", outside), ("On the line", dropped)] {
             if !lines.is_empty() {
                 writeln!(out, "\n{heading}")?;
@@ -315,7 +313,7 @@ impl GameSheet {
             .iter()
             .flat_map(|entry| entry.lines(local))
             .collect();
-        lines.extend(irregularities::without_press(self).map(below));
+        lines.extend(irregularities::without_press(self).map(indented));
         if lines.is_empty() {
             return writeln!(out, "No irregularities.");
         }
@@ -324,8 +322,8 @@ impl GameSheet {
     }
 }
 
-/// Indents a line below a heading.
-fn below(line: String) -> String {
+/// Indents a line, for the text below a heading.
+fn indented(line: String) -> String {
     format!("{}{line}", " ".repeat(irregularities::INDENT))
 }
 

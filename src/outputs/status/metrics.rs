@@ -16,7 +16,6 @@ type Number = (&'static str, &'static str, &'static str, Option<f64>);
 const GAUGE: &str = "gauge";
 const COUNTER: &str = "counter";
 
-/// Formats all metrics of a status.
 pub(crate) fn metrics(status: &Status) -> String {
     let mut text = MetricsText::default();
     let version = format!("{{version=\"{}\"}}", escaped(status.version));
@@ -34,11 +33,11 @@ pub(crate) fn metrics(status: &Status) -> String {
     }
     text.numbers(machine(&status.daemon.machine));
     let outputs = status.daemon.outputs.iter();
-    let well = outputs.map(|(name, report)| {
+    let health = outputs.map(|(name, report)| {
         let label = format!("{{output=\"{}\"}}", escaped(name));
         (label, f64::from(u8::from(report.ok)))
     });
-    text.metric("output_ok", GAUGE, "Whether an output works.", well);
+    text.metric("output_ok", GAUGE, "Whether an output works.", health);
     boards(&mut text, &status.boards);
     text.0
 }

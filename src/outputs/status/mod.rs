@@ -27,7 +27,7 @@ pub(crate) type Question = oneshot::Sender<Status>;
 pub(crate) struct Status {
     /// Whether there are no problems.
     pub(crate) ok: bool,
-    /// Problems that need a person, in words.
+    /// Problems that need somebody's attention, in words.
     pub(crate) problems: Vec<String>,
     pub(crate) host: String,
     pub(crate) version: &'static str,
@@ -65,7 +65,6 @@ pub(crate) struct BoardSummary {
     pub(crate) same_number: Vec<String>,
 }
 
-/// Status of a game at a moment.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct GameStatus {
     pub(crate) game: String,
@@ -128,11 +127,11 @@ impl Status {
         boards: Vec<BoardSummary>,
     ) -> Self {
         let mut problems = Vec::new();
-        for (name, keeping) in [
+        for (name, storage) in [
             ("journal", &daemon.storage.journal),
             ("recordings", &daemon.storage.recordings),
         ] {
-            let problem = keeping.problem.as_deref();
+            let problem = storage.problem.as_deref();
             problems.extend(problem.map(|problem| format!("{name}: {problem}")));
         }
         for (output, report) in &daemon.outputs {
@@ -157,8 +156,8 @@ impl Status {
             .filter(|board| !board.same_number.is_empty())
             .filter(first);
         problems.extend(shared.map(|board| same_number(&board.board, &board.same_number)));
-        let gone = boards.iter().filter(|board| !board.connected);
-        problems.extend(gone.map(|board| format!("{} is not connected", board.board)));
+        let disconnected = boards.iter().filter(|board| !board.connected);
+        problems.extend(disconnected.map(|board| format!("{} is not connected", board.board)));
         Self {
             ok: problems.is_empty(),
             problems,

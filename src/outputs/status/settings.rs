@@ -1,4 +1,4 @@
-//! The table `[http]`.
+//! Configuration table `[http]`.
 
 use core::str::FromStr;
 use std::net::SocketAddr;

@@ -18,16 +18,17 @@ use crate::outputs::shared::host_header::is_own_name;
 use crate::outputs::shared::http::listen;
 use crate::outputs::status;
 
-/// Queue of status requests to the daemon.
+/// Capacity of the queue of status requests to the daemon.
 pub(crate) const WAITING: usize = 16;
-/// Response while the program starts.
-const STARTS: &str =
+/// Response during the start of the program.
+const STARTING: &str =
     "kiebitz is starting: it restores games from its recordings, and then watches the boards\n";
 /// Timeout for the daemon's answer, which can wait up to 3 s for the disk.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// Serves the status at `address` in a task of its own. The daemon does not answer `questions` while `starts` is true.
-pub(crate) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>, starts: Arc<AtomicBool>) {
+/// Serves the status at `address` in a task of its own. While `is_starting` is true, the daemon does not answer
+/// `questions`.
+pub(crate) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>, is_starting: Arc<AtomicBool>) {
     tokio::spawn(async move {
         let listener = listen(address, "[http]").await;
         tracing::info!("serving the status at http://{address}/");
@@ -35,7 +36,10 @@ pub(crate) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>, star
             .route("/", get(page))
             .route("/health", get(health))
             .route("/metrics", get(metrics))
-            .with_state(Asking { questions, starts })
+            .with_state(StatusSource {
+                questions,
+                is_starting,
+            })
             .layer(middleware::from_fn(only_own_names));
         if let Err(error) = axum::serve(listener, router).await {
             tracing::error!("stopped serving the status at http://{address}/: {error}");
@@ -55,16 +59,21 @@ async fn only_own_names(request: Request, next: Next) -> Response {
 }
 
 #[derive(Debug, Clone)]
-struct Asking {
+struct StatusSource {
     questions: mpsc::Sender<Question>,
-    starts: Arc<AtomicBool>,
+    is_starting: Arc<AtomicBool>,
 }
 
-type Questions = State<Asking>;
+type Questions = State<StatusSource>;
 
-async fn ask(State(Asking { questions, starts }): Questions) -> Result<Status, Response> {
-    if starts.load(Ordering::Relaxed) {
-        return Err((StatusCode::SERVICE_UNAVAILABLE, STARTS).into_response());
+async fn request_status(
+    State(StatusSource {
+        questions,
+        is_starting,
+    }): Questions,
+) -> Result<Status, Response> {
+    if is_starting.load(Ordering::Relaxed) {
+        return Err((StatusCode::SERVICE_UNAVAILABLE, STARTING).into_response());
     }
     let (question, answer) = oneshot::channel();
     let answer = async {
@@ -78,13 +87,13 @@ async fn ask(State(Asking { questions, starts }): Questions) -> Result<Status, R
 async fn page(questions: Questions) -> Result<Response, Response> {
     Ok(plain(
         "text/html; charset=utf-8",
-        status::page(&ask(questions).await?),
+        status::page(&request_status(questions).await?),
     ))
 }
 
-/// Returns 503 if anything needs a person, for programs that check the code alone.
+/// Returns the status as JSON, with code 503 if there are problems, for programs that check only the code.
 async fn health(questions: Questions) -> Result<Response, Response> {
-    let status = ask(questions).await?;
+    let status = request_status(questions).await?;
     let code = if status.ok {
         StatusCode::OK
     } else {
@@ -97,7 +106,7 @@ async fn health(questions: Questions) -> Result<Response, Response> {
 }
 
 async fn metrics(questions: Questions) -> Result<Response, Response> {
-    let status = ask(questions).await?;
+    let status = request_status(questions).await?;
     Ok(plain(status::MEDIA_TYPE, status::metrics(&status)))
 }
 

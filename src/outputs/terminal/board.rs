@@ -74,7 +74,7 @@ fn cell(text: char, mark: SquareMark, dark: bool, pen: Pen) -> StyledLine {
 
 /// Uses background colours on which both white and black pieces are readable.
 fn painted(text: char, mark: SquareMark, dark: bool, white: bool) -> StyledLine {
-    let ground = match (mark, dark) {
+    let background = match (mark, dark) {
         (SquareMark::Differs, _) => 167,
         (SquareMark::LastMove, true) => 94,
         (SquareMark::LastMove, false) => 136,
@@ -83,7 +83,7 @@ fn painted(text: char, mark: SquareMark, dark: bool, white: bool) -> StyledLine 
     };
     let ink = if white { 231 } else { 16 };
     let style = Style::new()
-        .bg_color(Some(Ansi256Color(ground).into()))
+        .bg_color(Some(Ansi256Color(background).into()))
         .fg_color(Some(Ansi256Color(ink).into()));
     StyledLine::default().and_styled(style.bold(), format!(" {text} "))
 }

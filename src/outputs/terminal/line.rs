@@ -8,8 +8,8 @@ use crate::shown::escaped_line;
 
 /// A line of text with styled parts.
 ///
-/// The text may come from others, such as names: `Display` escapes control characters in it and then adds the styles.
-/// So print a line directly and not through `Shown`, which would escape the styles too.
+/// The text may come from untrusted sources, such as names: `Display` escapes its control characters and then adds the
+/// styles. Print a line directly and not through `Shown`, which would escape the styles too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyledLine {
     spans: Vec<(Style, String)>,
@@ -74,8 +74,8 @@ mod tests {
 
     #[test]
     fn styles_are_written_and_control_characters_escaped() {
-        let obeyed = "a\u{1b}[8mb\u{9b}2J\n";
-        let line = StyledLine::from(obeyed).and_styled(Style::new().bold(), obeyed);
+        let untrusted = "a\u{1b}[8mb\u{9b}2J\n";
+        let line = StyledLine::from(untrusted).and_styled(Style::new().bold(), untrusted);
         let shown = "a\\u001b[8mb\\u009b2J\\u000a";
         assert_eq!(line.to_string(), format!("{shown}\u{1b}[1m{shown}\u{1b}[0m"));
     }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::StyledLine;
 
-/// The terminal's alternate screen. Leaving it restores the previous contents; dropping this value leaves it too.
+/// The terminal's alternate screen. Leaving it, also by dropping this value, restores the previous contents.
 #[derive(Debug)]
 pub struct Screen<W: Write> {
     out: W,

@@ -11,7 +11,7 @@ fn at(seconds: u64) -> Timestamp {
     Timestamp::from_micros(1_789_000_000_000_000) + Duration::from_secs(seconds)
 }
 
-fn none() -> Alarms {
+fn no_alarms() -> Alarms {
     Alarms::new(Language::English, &[], BTreeMap::new())
 }
 
@@ -72,7 +72,7 @@ fn noted_changes(alarms: &mut Alarms, now: Timestamp) -> Vec<String> {
 
 #[test]
 fn an_incident_is_raised_once_and_cleared_once() {
-    let mut alarms = none();
+    let mut alarms = no_alarms();
     alarms.take(&event(1, started(START, Variant::Standard)));
     alarms.take(&opened(2, 7, Severity::Advice));
     alarms.take(&opened(3, 8, Severity::Hint));
@@ -96,8 +96,8 @@ fn an_incident_is_raised_once_and_cleared_once() {
 }
 
 #[test]
-fn what_was_told_before_a_restart_is_not_told_again() {
-    let mut before = none();
+fn alarms_sent_before_a_restart_are_not_sent_again() {
+    let mut before = no_alarms();
     before.take(&opened(1, 1, Severity::Advice));
     before.take(&opened(2, 2, Severity::Advice));
     assert_eq!(noted_changes(&mut before, at(1)).len(), 2);
@@ -117,7 +117,7 @@ fn what_was_told_before_a_restart_is_not_told_again() {
     after.resume("b", &journal);
     assert_eq!(noted_changes(&mut after, at(6)), ["-b 2", "+b 3"]);
     // Old alarms are not sent if there are no notes from before the restart.
-    let mut new = none();
+    let mut new = no_alarms();
     new.resume("b", &journal);
     assert!(noted_changes(&mut new, at(24 * 3600)).is_empty());
     new.take(&event(5, started(START, Variant::Standard)));
@@ -158,7 +158,7 @@ fn only_chosen_kinds_are_sent() {
 
 #[test]
 fn an_output_that_fails_for_long_is_an_alarm() {
-    let mut alarms = none();
+    let mut alarms = no_alarms();
     let reports = |ok: bool| {
         let problems = vec!["it says 500".to_owned()];
         let report = OutputReport {
@@ -183,9 +183,10 @@ fn an_output_that_fails_for_long_is_an_alarm() {
     assert!(noted_changes(&mut alarms, at(100)).is_empty(), "it begins anew");
 }
 
-/// An alarm about the first flag goes on if both flags are down, with the incident about both in its place.
+/// When the second flag falls, an incident about both flags replaces the incident about the first one. Recipients of
+/// flag falls must get it too.
 #[test]
-fn an_alarm_of_a_flag_includes_both_flags() {
+fn an_alarm_for_one_flag_includes_both_flags() {
     let flag = AlarmKind::Incident(IncidentKind::FlagFall);
     let mut alarms = Alarms::new(Language::English, &[flag], BTreeMap::new());
     alarms.take(&event(1, started(START, Variant::Standard)));
@@ -202,7 +203,7 @@ fn an_alarm_of_a_flag_includes_both_flags() {
 #[test]
 fn a_step_of_the_clock_does_not_count_as_passed_time() {
     let step = Duration::from_secs(93_600);
-    let mut alarms = none();
+    let mut alarms = no_alarms();
     let report = OutputReport {
         ok: false,
         ..OutputReport::default()

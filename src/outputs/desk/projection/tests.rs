@@ -49,7 +49,7 @@ fn incident(number: u64) -> Incident {
     }
 }
 
-/// The only change apart from pairings, which must be that of a board.
+/// Returns the only change apart from pairings. Panics unless it is the update of a board.
 fn change(desk: &mut Desk) -> Value {
     let mut changes = desk.poll_changes();
     changes.retain(|change| !matches!(change, DeskUpdate::Pairings(_)));
@@ -70,12 +70,12 @@ fn only_changed_fields_are_sent() {
     assert!(desk.poll_changes().is_empty(), "it is as it was");
     desk.take(&event(1, started(START, Variant::Standard)));
     desk.take(&event(2, EventKind::MoveMade(ply(1, "e2e4", "e4"))));
-    let news = change(&mut desk);
-    assert_eq!(news["game"]["moves"][0]["san"], "e4");
-    assert_eq!(news["board"], "b");
-    assert_eq!(news.as_object().map(Map::len), Some(2), "{news}");
+    let update = change(&mut desk);
+    assert_eq!(update["game"]["moves"][0]["san"], "e4");
+    assert_eq!(update["board"], "b");
+    assert_eq!(update.as_object().map(Map::len), Some(2), "{update}");
     let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
-    assert_eq!(all["boards"][0]["game"], news["game"]);
+    assert_eq!(all["boards"][0]["game"], update["game"]);
     assert_eq!(all["boards"][0]["differs"], first["differs"]);
 }
 
@@ -84,10 +84,10 @@ fn incidents_are_open_and_then_past_with_their_opening_times() {
     let mut desk = Desk::default();
     desk.take(&event(1, started(START, Variant::Standard)));
     desk.take(&event(2, EventKind::IncidentOpened(Box::new(incident(7)))));
-    let news = change(&mut desk);
-    assert_eq!(news["incidents"][0]["incident"], 7);
-    assert!(news["incidents"][0]["since"].is_string(), "{news}");
-    let advised = |language: &str| news["incidents"][0]["advice_in"][language].clone();
+    let update = change(&mut desk);
+    assert_eq!(update["incidents"][0]["incident"], 7);
+    assert!(update["incidents"][0]["since"].is_string(), "{update}");
+    let advised = |language: &str| update["incidents"][0]["advice_in"][language].clone();
     for (language, begins) in [
         ("en", "Illegal move by Black, clock pressed"),
         ("de", "Regelwidriger Zug von Schwarz, Uhr gedrückt"),
@@ -95,7 +95,7 @@ fn incidents_are_open_and_then_past_with_their_opening_times() {
         let text = advised(language).as_str().expect("text").to_owned();
         assert!(text.starts_with(begins), "{language}: {text}");
     }
-    assert_eq!(news["offences"]["black"], 1);
+    assert_eq!(update["offences"]["black"], 1);
     let closed = |counts| EventKind::IncidentClosed {
         incident: 7,
         kind: incident(7).kind,
@@ -106,13 +106,13 @@ fn incidents_are_open_and_then_past_with_their_opening_times() {
         decided_by: None,
     };
     desk.take(&event(3, closed(None)));
-    let news = change(&mut desk);
+    let update = change(&mut desk);
     assert_eq!(
-        (&news["incidents"], &news["past"][0]["incident"]),
+        (&update["incidents"], &update["past"][0]["incident"]),
         (&serde_json::json!([]), &7.into())
     );
     assert_eq!(
-        (&news["past"][0]["decision"], &news["past"][0]["by"]),
+        (&update["past"][0]["decision"], &update["past"][0]["by"]),
         (&"two minutes".into(), &"arbiter".into())
     );
     // The arbiter decides again.
@@ -138,7 +138,7 @@ fn a_removed_board_is_gone_and_may_come_back() {
 }
 
 #[test]
-fn changes_of_squares_are_sent_once_however_quick() {
+fn quick_changes_of_squares_are_sent_once() {
     let mut desk = Desk::default();
     desk.set_status(board_status(false));
     let first = change(&mut desk);
@@ -152,12 +152,12 @@ fn changes_of_squares_are_sent_once_however_quick() {
         emptied: Bitboard::EMPTY,
         filled: Square::A1.into(),
     };
-    let same = |seen| BoardStatus {
+    let with_seen = |seen| BoardStatus {
         seen,
         ..board_status(false)
     };
-    desk.set_status(same(seen));
-    desk.set_status(same(put_back));
+    desk.set_status(with_seen(seen));
+    desk.set_status(with_seen(put_back));
     let expected = serde_json::json!({"board": "b", "emptied": ["a1"], "filled": ["a1"]});
     assert_eq!(
         change(&mut desk),
@@ -165,7 +165,7 @@ fn changes_of_squares_are_sent_once_however_quick() {
         "both, although nothing else is otherwise"
     );
     assert!(desk.poll_changes().is_empty());
-    desk.set_status(same(seen));
+    desk.set_status(with_seen(seen));
     assert_eq!(
         change(&mut desk)["emptied"],
         serde_json::json!(["a1"]),

@@ -18,7 +18,7 @@ pub(super) enum ReviewRefusal {
     NoGame,
     /// The journal has only the end of the game.
     NoBeginning,
-    /// The search has an invalid value. The text names the expected one.
+    /// The search has an invalid value. The text describes the expected one.
     Nonsense(&'static str),
     /// The game has no usable recording.
     Unrecorded(Unrecorded),

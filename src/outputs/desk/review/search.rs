@@ -21,11 +21,11 @@ pub(super) struct Search {
     round: String,
     /// If set, only games with this kind of notice.
     notice: Option<Notice>,
-    /// Continues the list after this game.
+    /// Game after which the list continues; `None` for the first page.
     after: Option<String>,
 }
 
-/// Reason to look at a game again.
+/// Reason to review a game.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Notice {
@@ -43,13 +43,13 @@ pub(super) struct FoundGames {
     more: Option<String>,
 }
 
-/// Games on a page.
+/// Maximum number of games on a page.
 const PAGE: usize = 100;
-/// Games examined for one request. Each takes about a millisecond.
-const LOOKED_INTO: usize = 500;
+/// Maximum number of games examined for one request. Each takes about a millisecond.
+const MAX_EXAMINED: usize = 500;
 
 impl Search {
-    /// Searches, the newest games first.
+    /// Runs the search, from the newest game to the oldest. A page is shorter if the search reaches [`MAX_EXAMINED`].
     pub(super) fn of(&self, kept: &KeptGames, wanted: &StillWanted) -> Result<FoundGames, ReviewRefusal> {
         let words = self.words();
         let date = match self.date.trim() {
@@ -72,20 +72,20 @@ impl Search {
             games: Vec::new(),
             more: None,
         };
-        let mut looked_into = 0;
+        let mut examined = 0;
         for game in self.rest(kept.all()?) {
             if date.is_some_and(|date| day(game.entry.started, &zone) != Some(date)) {
                 continue;
             }
             let id = game.entry.game.clone();
-            looked_into += 1;
+            examined += 1;
             let listed = Listed::of(&game, &kept.events(&game)?);
             found.games.extend(listed.filter(|listed| {
                 round.is_none_or(|round| listed.round == Some(round))
-                    && words.iter().all(|word| has(listed, word))
+                    && words.iter().all(|word| contains_word(listed, word))
                     && self.notice.is_none_or(|notice| notice.is_due(listed))
             }));
-            if found.games.len() >= PAGE || looked_into >= LOOKED_INTO || !wanted.is_wanted() {
+            if found.games.len() >= PAGE || examined >= MAX_EXAMINED || !wanted.is_wanted() {
                 found.more = Some(id);
                 break;
             }
@@ -116,10 +116,10 @@ impl Notice {
 }
 
 /// Whether a word occurs in the players' names, the game's id or the board's name.
-fn has(game: &Listed, word: &str) -> bool {
-    let known = [Some(&game.game), Some(&game.board)];
-    let mut known = known.into_iter().flatten();
-    game.is_of(word) || known.any(|known| known.to_lowercase().contains(word))
+fn contains_word(game: &Listed, word: &str) -> bool {
+    let names = [Some(&game.game), Some(&game.board)];
+    let mut names = names.into_iter().flatten();
+    game.is_of(word) || names.any(|name| name.to_lowercase().contains(word))
 }
 
 fn day(at: Timestamp, zone: &TimeZone) -> Option<Date> {

@@ -1,14 +1,14 @@
 //! Rules of chess.js 1.4, the strictest common reader, that go beyond those of pgn-reader. Reimplemented here, as
 //! chess.js itself would need npm.
 
-/// First part of a PGN of one game that chess.js would refuse; `None` if it accepts the game.
+/// Returns the first part of a game's PGN that chess.js would refuse; `None` if it accepts the game.
 pub(super) fn refused(pgn: &str) -> Option<String> {
     let (tags, moves) = pgn.split_once("\n\n")?;
     let wrong_tag = tags.lines().find(|line| !is_tag(line));
     wrong_tag.map_or_else(|| wrong_movetext(moves), |tag| Some(tag.to_owned()))
 }
 
-/// The name has letters only, and the value no quotation mark: chess.js knows no escape.
+/// Whether a line is a tag with only letters in its name and no quotation mark in its value, as chess.js has no escape.
 fn is_tag(line: &str) -> bool {
     let inner = line.strip_prefix('[').and_then(|line| line.strip_suffix("\"]"));
     inner
@@ -18,8 +18,8 @@ fn is_tag(line: &str) -> bool {
         })
 }
 
-/// Accepts an optional comment, then moves with at most one comment each, then one of the four results and nothing
-/// after it.
+/// Returns the movetext from its first error on. Accepts an optional comment, then moves with at most one comment each,
+/// then one of the four results and nothing after it.
 fn wrong_movetext(text: &str) -> Option<String> {
     let (mut rest, mut comment_may_come, mut ended) = (text.trim_start(), true, false);
     while !rest.is_empty() {

@@ -8,7 +8,7 @@ use crate::outputs::report::view::{GameRenderer, clock};
 use crate::outputs::report::words::fill;
 use shakmaty::Color;
 
-/// The clocks after each move, with the incidents. Empty if there are fewer than two clock readings.
+/// Renders the clocks after each move and marks incidents. Empty if there are fewer than two clock readings.
 pub(super) fn clocks(game: GameRenderer<'_>) -> Markup {
     let Some(chart) = Chart::of(game) else {
         return html! {};
@@ -108,24 +108,24 @@ impl Chart {
             .collect();
         let plies = readings.last()?.0;
         let seen = readings.iter().filter_map(|(_, reading)| *reading);
-        let most = seen.clone().map(|(white, black)| white.max(black)).max()?;
-        let least = seen.clone().map(|(white, black)| white.min(black)).min()?;
+        let longest = seen.clone().map(|(white, black)| white.max(black)).max()?;
+        let shortest = seen.clone().map(|(white, black)| white.min(black)).min()?;
         if seen.count() < 2 {
             return None;
         }
         // If both players always have more than half of the longest time left, the axis starts at the shortest time, so
         // that the differences are visible.
-        let floor = if least > most / 2 { least } else { 0 };
-        let fits = |step: &&u64| (most - floor).div_ceil(**step) < MAX_LINES;
+        let floor = if shortest > longest / 2 { shortest } else { 0 };
+        let fits = |step: &&u64| (longest - floor).div_ceil(**step) < MAX_LINES;
         let last = STEPS.last().copied().unwrap_or(1);
         let step_ms = STEPS
             .iter()
             .find(fits)
             .copied()
             .unwrap_or(last)
-            .max((most - floor) / MAX_LINES);
+            .max((longest - floor) / MAX_LINES);
         let bottom_ms = floor / step_ms * step_ms;
-        let lines = (most - bottom_ms).div_ceil(step_ms).max(1);
+        let lines = (longest - bottom_ms).div_ceil(step_ms).max(1);
         Some(Self {
             size: PAGE,
             readings,
@@ -136,7 +136,6 @@ impl Chart {
         })
     }
 
-    /// The same chart in another size.
     fn resized(&self, size: Size) -> Self {
         Self { size, ..self.clone() }
     }
@@ -165,7 +164,7 @@ impl Chart {
         LEFT + u64::from(ply.min(self.plies)) * width / u64::from(self.plies.max(1))
     }
 
-    /// Vertical position of a time, with a decimal, so that slow play does not look like steps.
+    /// Vertical position of a time, to a tenth of a unit, so that a slow change does not appear as steps.
     fn y(&self, ms: u64) -> String {
         let height = u128::from(self.foot() - TOP) * 10;
         let span = u128::from(self.top_ms - self.bottom_ms).max(1);
@@ -214,8 +213,8 @@ impl Chart {
             }
             pen = if point.is_some() { 'L' } else { pen };
         }
-        let room = u64::from(self.plies) * MIN_BETWEEN_DOTS <= self.size.width;
-        let dots = color == Color::White && room;
+        let has_room = u64::from(self.plies) * MIN_BETWEEN_DOTS <= self.size.width;
+        let dots = color == Color::White && has_room;
         html! {
             path fill="none" stroke=(stroke) stroke-width="2" d=(path.trim_end()) {}
             @if dots {
@@ -249,7 +248,7 @@ impl Chart {
     }
 }
 
-/// Width of a label. A label that is closer to the previous one is placed lower.
+/// Width of a label. A label that is closer than this to a raised one is placed lower.
 const LABEL: u64 = 40;
 /// Maximum count of grid lines above the lowest.
 const MAX_LINES: u64 = 6;
@@ -260,5 +259,5 @@ const STEPS: [u64; 14] = [
 ];
 /// Possible distances of move numbers below the chart.
 const MOVES: [u32; 6] = [1, 2, 5, 10, 20, 50];
-/// Minimum width for a ply with dots. Narrower plies have none.
+/// Minimum width of a ply at which the line has dots.
 const MIN_BETWEEN_DOTS: u64 = 4;

@@ -8,7 +8,7 @@ use shakmaty::{Bitboard, Color, File, Piece, Rank, Role, Square};
 use crate::outputs::report::position::board;
 use crate::outputs::report::view::{Renderer, rights};
 
-/// A diagram with a caption, seen from White's side; `None` if `fen` is not valid.
+/// Renders a diagram with a caption, seen from White's side; `None` if `fen` is not valid.
 pub(super) fn figure(view: Renderer<'_>, caption: &str, fen: &str, marked: Bitboard) -> Option<Markup> {
     let board = board(fen)?;
     let pieces = view.pieces(&board);
@@ -17,7 +17,7 @@ pub(super) fn figure(view: Renderer<'_>, caption: &str, fen: &str, marked: Bitbo
         figure class="diagram" {
             svg viewBox="0 0 382 382" role="img" {
                 title { (caption) ". " (to_move) ". " (pieces) }
-                @for square in Square::ALL { (ground(square)) }
+                @for square in Square::ALL { (background(square)) }
                 @for square in marked { (mark(square)) }
                 @for square in board.occupied() {
                     @if let Some(piece) = board.piece_at(square) {
@@ -39,7 +39,7 @@ pub(super) fn figure(view: Renderer<'_>, caption: &str, fen: &str, marked: Bitbo
 
 /// Width of a square.
 const SIDE: u32 = 45;
-/// Offset of the board. The rank numbers stand to the left of it.
+/// Offset of the board, with room for the rank numbers on its left.
 const LEFT: u32 = 20;
 const TOP: u32 = 2;
 
@@ -51,12 +51,12 @@ fn y(square: Square) -> u32 {
     TOP + (7 - u32::from(square.rank())) * SIDE
 }
 
-fn ground(square: Square) -> Markup {
+fn background(square: Square) -> Markup {
     let fill = if square.is_light() { "#f5f1e6" } else { "#c9b48f" };
     html! { rect x=(x(square)) y=(y(square)) width=(SIDE) height=(SIDE) fill=(fill) {} }
 }
 
-/// Highlights a square of an incident, visibly without colours too.
+/// Highlights a square of an incident. The frame makes it visible without colours too.
 fn mark(square: Square) -> Markup {
     html! {
         rect x=(x(square)) y=(y(square)) width=(SIDE) height=(SIDE) fill="#ffd84d" fill-opacity="0.7" {}

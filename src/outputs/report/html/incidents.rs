@@ -20,7 +20,7 @@ fn anchor_id(game: Option<usize>, incident: u64) -> String {
     }
 }
 
-/// Cards of the incidents that need room.
+/// Cards of the important incidents.
 pub(super) fn cards(report: &Report, game: GameRenderer<'_>, number: usize) -> Markup {
     let words = game.view.words;
     let entries: Vec<&IncidentReport> = game.cards().collect();
@@ -95,7 +95,7 @@ pub(super) fn card(
     }
 }
 
-/// The squares with their reported changes, and the place in the capture.
+/// The squares with their reported changes, and the packets of the capture.
 fn evidence(view: Renderer<'_>, source: Option<&SourceFile>, entry: &IncidentReport) -> Markup {
     let words = view.words;
     let marked = &entry.incident.squares;

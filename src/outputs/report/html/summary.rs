@@ -8,7 +8,7 @@ use crate::outputs::report::view::GameRenderer;
 /// Players, result, and the points that an arbiter looks for first.
 pub(super) fn summary(game: GameRenderer<'_>, number: usize) -> Markup {
     let words = game.view.words;
-    let (result, how) = game.outcome();
+    let (result, explanation) = game.outcome();
     html! {
         section class="summary" aria-label=(words.summary) {
             p class="players" {
@@ -21,7 +21,7 @@ pub(super) fn summary(game: GameRenderer<'_>, number: usize) -> Markup {
             }
             p class="result" {
                 @if let Some(result) = result { b { (result) } " " }
-                (how)
+                (explanation)
             }
             @for list in game.points() {
                 dl class=(if list.points.is_empty() { "none" } else { "some" }) {

@@ -56,7 +56,7 @@ fn incident_before_a_game_belongs_to_it_and_a_later_one_to_none() {
     let mut start = illegal_move(&story, 1, Severity::Advice);
     start.ply = Some(0);
     story.events.truncate(2);
-    story.outside(EventKind::IncidentOpened(Box::new(start)));
+    story.publish_outside_game(EventKind::IncidentOpened(Box::new(start)));
     let began = Story::new(STANDARD).events.remove(2);
     story.publish(began.kind);
     let mut story = story.play("e4");
@@ -69,7 +69,7 @@ fn incident_before_a_game_belongs_to_it_and_a_later_one_to_none() {
         decided_by: None,
     });
     let late = illegal_move(&story, 2, Severity::Hint);
-    story.outside(EventKind::IncidentOpened(Box::new(late)));
+    story.publish_outside_game(EventKind::IncidentOpened(Box::new(late)));
     let report = story.report();
     let numbers = |incidents: &[IncidentReport]| -> Vec<u64> {
         incidents
@@ -102,7 +102,7 @@ fn evidence_points_to_packets_and_bytes_of_its_port() {
         (board, Direction::Inbound, -2_000_000), // 2: e7 goes empty
         (other, Direction::Inbound, -1_500_000), // 3: another board
         (board, Direction::Inbound, -1_000_000), // 4: e4
-        (board, Direction::Outbound, -500_000),  // 5: a question
+        (board, Direction::Outbound, -500_000),  // 5: a query
         (board, Direction::Inbound, 0),          // 6: the press
         (board, Direction::Inbound, 4_000_000),  // 7: later
     ] {
@@ -132,7 +132,7 @@ fn evidence_points_to_packets_and_bytes_of_its_port() {
 #[test]
 fn corrections_list_the_withdrawn_moves() {
     let mut story = Story::new(STANDARD).play("e4 e5 Nf3");
-    let mut instead = Story::new(STANDARD).play("e4").made("c5");
+    let mut instead = Story::new(STANDARD).play("e4").make_move("c5");
     instead.clock = None;
     story.publish(EventKind::MoveAmended {
         played: instead,
@@ -159,11 +159,11 @@ fn corrections_list_the_withdrawn_moves() {
 #[test]
 fn gaps_and_lost_clocks_are_noted_with_the_move_before() {
     let mut story = Story::new(STANDARD).play("e4");
-    story.outside(EventKind::BoardDisconnected {
+    story.publish_outside_game(EventKind::BoardDisconnected {
         reason: "unplugged".to_owned(),
     });
     let (from, to) = (story.now(), story.now());
-    story.outside(EventKind::BoardConnected {
+    story.publish_outside_game(EventKind::BoardConnected {
         port: "ttyACM1".to_owned(),
         serial: None,
         version: None,
@@ -175,7 +175,7 @@ fn gaps_and_lost_clocks_are_noted_with_the_move_before() {
         from,
         to,
     });
-    story.outside(EventKind::ClockDisconnected {});
+    story.publish_outside_game(EventKind::ClockDisconnected {});
     let game = story.game();
     let names: Vec<&str> = game
         .notes
@@ -302,8 +302,8 @@ fn games_of_two_streams_and_boards_are_kept_apart() {
     );
 }
 
-/// 2023, 9.1.1: the answer to the arbiter's command is in the report. III.5: a claim in the last two minutes lists the
-/// moves.
+/// The report has the answer to the arbiter's command (E23 9.1.1) and, for a claim in the last two minutes, the moves
+/// (E23 III.5).
 #[test]
 fn answers_and_claims_of_the_last_two_minutes_are_shown() {
     let mut story = Story::new(STANDARD).play("e4 e5 Nf3 Nf6");
@@ -326,11 +326,11 @@ fn answers_and_claims_of_the_last_two_minutes_are_shown() {
     });
     let text = text(&story.report(), &manner(Language::German));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for kept in [
+    for line in [
         "Die letzten Züge: 1. e4 e5 2. Sf3 Sf6.",
         "Entscheidung über einen Antrag; Entscheidung: aufgeschoben; Antwort: zwei Minuten",
     ] {
-        assert!(text.contains(kept), "{kept}: {text}");
+        assert!(text.contains(line), "{line}: {text}");
     }
 }
 
@@ -462,7 +462,7 @@ fn time_control_is_shown_as_typed() {
 #[test]
 fn adjournment_is_shown_for_adjourned_games_and_on_request() {
     let mut story = Story::new(STANDARD).play("e4 e5");
-    let has = |story: &Story, adjournment: bool| {
+    let has_envelope = |story: &Story, adjournment: bool| {
         let manner = Manner {
             adjournment,
             ..manner(Language::English)
@@ -472,14 +472,23 @@ fn adjournment_is_shown_for_adjourned_games_and_on_request() {
         assert_eq!(html(&report, &manner).contains("class=\"part envelope\""), text);
         text
     };
-    assert_eq!((has(&story, false), has(&story, true)), (false, true));
+    assert_eq!(
+        (has_envelope(&story, false), has_envelope(&story, true)),
+        (false, true)
+    );
     story.publish(ended(EndReason::Adjourned, GameResult::Unknown));
-    assert_eq!((has(&story, false), has(&story, true)), (true, true));
+    assert_eq!(
+        (has_envelope(&story, false), has_envelope(&story, true)),
+        (true, true)
+    );
     story.publish(ended(EndReason::Kings, GameResult::Draw));
-    assert_eq!((has(&story, false), has(&story, true)), (false, false));
+    assert_eq!(
+        (has_envelope(&story, false), has_envelope(&story, true)),
+        (false, false)
+    );
 }
 
-/// An incident that is updated every few seconds does not fill a page.
+/// An incident that is updated every few seconds must not fill a page.
 #[test]
 fn many_updates_are_shown_in_one_line() {
     let mut story = irregular();
@@ -492,7 +501,7 @@ fn many_updates_are_shown_in_one_line() {
     assert!(text.contains("Changed 41 times, last at "), "{text}");
 }
 
-/// If two arbiters decide in turn, both decisions stay, with their authors.
+/// If two arbiters decide one after the other, the report has both decisions with their authors.
 #[test]
 fn every_decision_stays_with_its_author() {
     let mut story = irregular();

@@ -12,7 +12,7 @@ fn irregular() -> Report {
     let mut story = Story::new(STANDARD).play("e4");
     let incident = illegal_move(&story, 7, Severity::Violation);
     story.publish(EventKind::IncidentOpened(Box::new(incident)));
-    let mut played = story.made("Nf6");
+    let mut played = story.make_move("Nf6");
     played.inferred = true;
     played.order_certain = false;
     story.publish(EventKind::MoveMade(played));
@@ -125,7 +125,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_events_make_a_report_panic(
+    fn arbitrary_events_never_cause_a_panic(
         plies in prop::collection::vec((0_u32.., word(), word(), word(), any::<bool>(), any::<(u64, u64)>()), 0..12),
         start in word(),
         squares in prop::collection::vec(word(), 0..4),

@@ -5,12 +5,12 @@ use kiebitz_game::events::GameResult;
 
 use super::{GameRenderer, Renderer};
 use crate::outputs::report::model::{Amendment, Correction, Note};
-use crate::outputs::report::words::{fill, say};
+use crate::outputs::report::words::{fill, label};
 
 impl Renderer<'_> {
     /// Name of a command's author.
     pub(in crate::outputs::report) fn person(self, by: &str) -> String {
-        say(self.words.people, by).to_owned()
+        label(self.words.people, by).to_owned()
     }
 
     /// Arguments of a command, one line for each.
@@ -18,27 +18,27 @@ impl Renderer<'_> {
         let known = self.words.arguments;
         let plain = |value: &serde_json::Value| match value {
             serde_json::Value::String(text) => text.clone(),
-            other => say(known, &other.to_string()).to_owned(),
+            other => label(known, &other.to_string()).to_owned(),
         };
-        let place = |name: &str| known.iter().position(|(word, _)| *word == name);
+        let position_of = |name: &str| known.iter().position(|(word, _)| *word == name);
         let mut fields: Vec<_> = arguments.as_object().into_iter().flatten().collect();
         // This field is not part of the person's command.
         fields.retain(|(name, _)| *name != Paired::FIELD);
-        fields.sort_by_key(|(name, _)| place(name));
+        fields.sort_by_key(|(name, _)| position_of(name));
         let lines = fields.into_iter().map(|(name, value)| {
             let value = match (name.as_str(), value) {
                 ("reason", serde_json::Value::String(reason)) => self.end_reason(reason).to_owned(),
-                ("kind" | "color" | "ruling", serde_json::Value::String(word)) => say(known, word).to_owned(),
+                ("kind" | "color" | "ruling", serde_json::Value::String(key)) => label(known, key).to_owned(),
                 (_, serde_json::Value::Object(facts)) => {
                     let facts = facts
                         .iter()
-                        .map(|(name, value)| format!("{} {}", say(known, name), plain(value)));
+                        .map(|(name, value)| format!("{} {}", label(known, name), plain(value)));
                     facts.collect::<Vec<_>>().join(", ")
                 }
                 (_, serde_json::Value::Array(list)) => list.iter().map(plain).collect::<Vec<_>>().join(" "),
                 (_, value) => plain(value),
             };
-            format!("{}: {value}", say(known, name))
+            format!("{}: {value}", label(known, name))
         });
         lines.collect()
     }
@@ -56,7 +56,7 @@ impl Renderer<'_> {
             } => {
                 let mut lines = vec![fill(
                     words.command,
-                    &[("action", say(words.actions, action.as_str()))],
+                    &[("action", label(words.actions, action.as_str()))],
                 )];
                 lines.extend(self.arguments(arguments));
                 lines.extend(

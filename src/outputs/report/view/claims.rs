@@ -22,7 +22,7 @@ impl GameRenderer<'_> {
         }
     }
 
-    /// Result of counting, without a verdict on the claim.
+    /// Result of the count. Whether the claim is correct remains the arbiter's decision.
     pub(in crate::outputs::report) fn verdict(self, sheet: &ClaimSheet) -> String {
         let words = self.view.words;
         if sheet.reason != ClaimReason::Threefold {
@@ -84,29 +84,34 @@ impl GameRenderer<'_> {
     }
 
     pub(in crate::outputs::report) fn occurrences(self, sheet: &ClaimSheet) -> Vec<[String; 7]> {
-        sheet.occurrences.iter().map(|at| self.occurrence(at)).collect()
+        sheet
+            .occurrences
+            .iter()
+            .map(|entry| self.occurrence(entry))
+            .collect()
     }
 
-    fn occurrence(self, at: &Occurrence) -> [String; 7] {
+    fn occurrence(self, entry: &Occurrence) -> [String; 7] {
         let words = self.view.words;
-        let known = match (at.inferred, at.order_certain) {
+        let source = match (entry.inferred, entry.order_certain) {
             (false, _) => words.watched,
             (true, true) => words.inferred,
             (true, false) => words.order_uncertain,
         };
         let shown = |of: fn(&kiebitz_game::events::Clock) -> u64| {
-            at.clock
+            entry
+                .clock
                 .as_ref()
                 .map_or_else(|| "-".to_owned(), |shown| clock(of(shown)))
         };
         [
-            self.name(at.ply),
-            self.view.time(at.at),
+            self.name(entry.ply),
+            self.view.time(entry.at),
             shown(|shown| shown.white_ms),
             shown(|shown| shown.black_ms),
-            words.or_none(&at.castling).to_owned(),
-            at.en_passant.clone().unwrap_or_else(|| words.none.to_owned()),
-            known.to_owned(),
+            words.or_none(&entry.castling).to_owned(),
+            entry.en_passant.clone().unwrap_or_else(|| words.none.to_owned()),
+            source.to_owned(),
         ]
     }
 

@@ -7,7 +7,7 @@ use super::{GameRenderer, clock, own_clock};
 use crate::outputs::report::model::Adjournment;
 
 impl<'a> GameRenderer<'a> {
-    /// Labels and values for the envelope. A person fills in the empty values.
+    /// Labels and values for the envelope. Empty values are filled in by hand.
     pub(in crate::outputs::report) fn envelope(self, adjournment: &Adjournment) -> Vec<(String, String)> {
         let (record, words, view) = (&self.game.record, self.view.words, self.view);
         let (white, black) = view.players(record.players.as_ref());
@@ -61,7 +61,6 @@ impl<'a> GameRenderer<'a> {
         self.all_repeated()
     }
 
-    /// The positions that occurred more than once.
     pub(in crate::outputs::report) fn all_repeated(self) -> String {
         let repeated = &self.game.claims.repeated;
         let repeated = repeated.iter().map(|repeated| self.stood_after(repeated));

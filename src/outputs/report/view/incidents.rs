@@ -8,7 +8,7 @@ use shakmaty::san::SanPlus;
 use super::{GameRenderer, Renderer};
 use crate::outputs::report::model::{Closing, IncidentReport, IncidentStep, SourceFile};
 use crate::outputs::report::position::{fen_before, is_en_passant};
-use crate::outputs::report::words::{fill, say};
+use crate::outputs::report::words::{fill, label};
 use crate::outputs::shared::advice::{MOVES, advice};
 
 impl Renderer<'_> {
@@ -31,7 +31,6 @@ impl Renderer<'_> {
         format!("#{} {title}{colon}{}", incident.incident, parts.join(", "))
     }
 
-    /// Caption of an incident's diagram.
     pub(in crate::outputs::report) fn diagram_caption(self, entry: &IncidentReport) -> &'static str {
         if entry.incident.kind == IncidentKind::WrongStartPosition {
             self.words.set_up
@@ -40,13 +39,13 @@ impl Renderer<'_> {
         }
     }
 
-    /// FEN of an incident's diagram. `None` if neither the squares of the incident nor a fallen flag make the position
-    /// relevant; after a flag fall it decides whether the opponent can mate (2023: 6.9).
+    /// FEN of an incident's diagram; `None` if the position is not relevant. It is relevant for incidents with squares
+    /// and after a flag fall, as it decides whether the opponent can mate (E23 6.9).
     pub(in crate::outputs::report) fn shown_position(self, entry: &IncidentReport) -> Option<&str> {
         let incident = &entry.incident;
         let by_squares = !incident.squares.is_empty() && incident.kind != IncidentKind::SensorFault;
-        let says_something = by_squares || incident.kind == IncidentKind::FlagFall;
-        incident.evidence.fen.as_deref().filter(|_| says_something)
+        let is_relevant = by_squares || incident.kind == IncidentKind::FlagFall;
+        incident.evidence.fen.as_deref().filter(|_| is_relevant)
     }
 
     pub(in crate::outputs::report) fn severity(self, severity: Severity) -> &'static str {
@@ -111,10 +110,10 @@ impl Renderer<'_> {
             "{}: {}, {} ({})",
             words.closed,
             self.time(closing.ts),
-            say(words.closings, closing.reason.as_str()),
+            label(words.closings, closing.reason.as_str()),
             match &closing.decided_by {
                 Some(by) => self.person(by),
-                None => say(words.closers, closing.by.as_str()).to_owned(),
+                None => label(words.closers, closing.by.as_str()).to_owned(),
             },
         );
         if let Some(counts) = closing.counts {
@@ -124,7 +123,7 @@ impl Renderer<'_> {
         if let Some(decision) = &closing.decision {
             text.push_str(": ");
             // A ruling on a claim is a word of the command vocabulary.
-            text.push_str(say(words.arguments, decision));
+            text.push_str(label(words.arguments, decision));
         }
         text
     }
@@ -155,7 +154,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Places of the evidence: port and times, and packets of the capture.
+    /// Location of the evidence: port and times, and packets of the capture.
     pub(in crate::outputs::report) fn incident_places(
         self,
         source: Option<&SourceFile>,
@@ -253,18 +252,18 @@ impl<'v> GameRenderer<'v> {
 }
 
 impl GameRenderer<'_> {
-    /// Translates moves in English SAN, separated by blanks or commas, to the notation of the report. Words that are
-    /// not moves stay as they are.
+    /// Translates moves in English SAN, separated by spaces or commas, to the notation of the report. Words that are
+    /// not moves are left unchanged.
     fn localised(self, moves: &str, incident: &Incident) -> String {
         let before = incident.evidence.fen.as_deref();
         let before =
             before.unwrap_or_else(|| fen_before(&self.game.record, incident.ply.unwrap_or_default()));
-        let written = |text: &str| match text.parse::<SanPlus>() {
+        let translate = |text: &str| match text.parse::<SanPlus>() {
             Ok(san) => self.notation.san(&san, is_en_passant(text, before)),
             Err(_) => text.to_owned(),
         };
         let listed = moves.split(", ").map(|moves| {
-            let moves: Vec<String> = moves.split(' ').map(written).collect();
+            let moves: Vec<String> = moves.split(' ').map(translate).collect();
             moves.join(" ")
         });
         listed.collect::<Vec<_>>().join(", ")

@@ -1,13 +1,12 @@
-//! The start of a game's report: players, result, and the points to look at. Fits on a phone's screen.
+//! The start of a game's report: players, result, and the most important points. Fits on a phone's screen.
 
 use kiebitz_game::events::Recovery;
 use kiebitz_game::position::Variant;
 
 use super::GameRenderer;
 use crate::outputs::report::model::{Note, Open};
-use crate::outputs::report::words::{fill, say};
+use crate::outputs::report::words::{fill, label};
 
-/// A list of the summary.
 pub(in crate::outputs::report) struct SummaryList {
     pub(in crate::outputs::report) heading: &'static str,
     pub(in crate::outputs::report) points: Vec<Point>,
@@ -17,16 +16,15 @@ pub(in crate::outputs::report) struct SummaryList {
     pub(in crate::outputs::report) more: Option<String>,
 }
 
-/// A line of a list.
 pub(in crate::outputs::report) struct Point {
     pub(in crate::outputs::report) text: String,
-    /// Number of the incident behind the line.
+    /// Number of the incident to which the line links.
     pub(in crate::outputs::report) incident: Option<u64>,
 }
 
 /// Standard start position.
 const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-/// Maximum points of each list: with more, the summary would not fit on a phone's screen.
+/// Maximum number of points in each list, so that the summary fits on a phone's screen.
 const MAX_POINTS: MaxPoints = MaxPoints {
     violations: 4,
     open: 3,
@@ -63,7 +61,9 @@ impl GameRenderer<'_> {
             Some(format!("{}: {}", words.board, record.board)),
         ];
         let laws = record.laws.map(|laws| self.view.edition(laws));
-        let mode = record.mode.map(|mode| say(words.modes, mode.as_str()).to_owned());
+        let mode = record
+            .mode
+            .map(|mode| label(words.modes, mode.as_str()).to_owned());
         let control = self.time_control().unwrap_or_else(|| words.not_given.to_owned());
         let rules = [laws, mode, Some(format!("{}: {control}", words.time_control))];
         let joined = |parts: &[Option<String>]| {
@@ -88,7 +88,7 @@ impl GameRenderer<'_> {
         lines
     }
 
-    /// Labels and values at the end of the report. A blank follows each.
+    /// Labels and values at the end of the report. Each is followed by a blank to write on.
     pub(in crate::outputs::report) fn signatures(self) -> Vec<(&'static str, Option<String>)> {
         let words = self.view.words;
         let result = self.outcome().0.filter(|_| self.game.record.confirmed);
@@ -102,7 +102,7 @@ impl GameRenderer<'_> {
         ]
     }
 
-    /// The time control as typed, if known.
+    /// The time control as typed, else in PGN notation.
     pub(in crate::outputs::report) fn time_control(self) -> Option<String> {
         let record = &self.game.record;
         let typed = record.time_control_typed.as_ref();
@@ -146,11 +146,11 @@ impl GameRenderer<'_> {
         heading: &'static str,
         mut points: Vec<Point>,
         none: &'static str,
-        most: usize,
+        max: usize,
     ) -> SummaryList {
         let all = points.len();
         // A line "and 1 more" would take as much room as the point that it replaces.
-        points.truncate(if all == most + 1 { all } else { most });
+        points.truncate(if all == max + 1 { all } else { max });
         let left_out = all - points.len();
         let more = fill(self.view.words.and_more, &[("n", &left_out.to_string())]);
         SummaryList {
@@ -168,7 +168,7 @@ impl GameRenderer<'_> {
             .iter()
             .find(|entry| entry.incident.incident == number)?;
         let ended = match entry.closed.last() {
-            Some(closing) => say(self.view.words.closings, closing.reason.as_str()),
+            Some(closing) => label(self.view.words.closings, closing.reason.as_str()),
             None => self.view.words.is_open,
         };
         Some(Point {
@@ -195,7 +195,7 @@ impl GameRenderer<'_> {
         }
     }
 
-    /// Gaps with missing moves come first.
+    /// Points for the gaps, those with missing moves first.
     fn gaps(self) -> Vec<Point> {
         let words = self.view.words;
         let gaps = self.game.notes.iter().filter_map(|note| match note {

@@ -1,4 +1,4 @@
-//! The piece letters of languages.
+//! Piece letters by language.
 
 /// The piece letters of one language.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Letters {
     pub bishop: &'static str,
     /// Knight.
     pub knight: &'static str,
-    /// Whether the letters were checked against the Laws in this language. The others are general knowledge.
+    /// Whether the letters were checked against the Laws in this language. Unchecked letters are general knowledge.
     pub checked: bool,
 }
 
@@ -31,7 +31,7 @@ impl Letters {
             .find(|letters| letters.tag.eq_ignore_ascii_case(language))
     }
 
-    /// The five letters, separated by blanks, king first.
+    /// The five letters, separated by spaces, king first.
     #[must_use]
     pub fn all(&self) -> String {
         [self.king, self.queen, self.rook, self.bishop, self.knight].join(" ")

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::{DRAW_OFFER, EN_PASSANT, Letters, MateSign, Notation};
 
-/// A move that was read.
+/// A move that was read from text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadMove {
     /// The move, legal in the given position.
@@ -74,18 +74,18 @@ pub fn read(text: &str, letters: &'static Letters, position: &Chess) -> Result<R
         Some(rest) => (rest.trim_end(), true),
         None => (trimmed, false),
     };
-    let written = written(rest, letters).ok_or_else(|| Unread::NoMove {
+    let parsed = parse(rest, letters).ok_or_else(|| Unread::NoMove {
         text: trimmed.to_owned(),
         language: letters.name,
         letters: letters.all(),
     })?;
     let moves = position.legal_moves();
-    let fitting: Vec<Move> = moves
+    let candidates: Vec<Move> = moves
         .iter()
         .copied()
-        .filter(|legal| written.fits(*legal))
+        .filter(|legal| parsed.fits(*legal))
         .collect();
-    match fitting.as_slice() {
+    match candidates.as_slice() {
         [played] => Ok(ReadMove {
             played: *played,
             draw_offered,
@@ -103,7 +103,7 @@ pub fn read(text: &str, letters: &'static Letters, position: &Chess) -> Result<R
     }
 }
 
-fn written(text: &str, letters: &Letters) -> Option<MoveText> {
+fn parse(text: &str, letters: &Letters) -> Option<MoveText> {
     let (text, en_passant) = without_signs(text);
     if let Some(side) = castling(text) {
         return (!en_passant).then_some(MoveText::Castling(side));
@@ -171,12 +171,12 @@ fn promoted<'t>(text: &'t str, letters: &Letters) -> (&'t str, Option<Role>) {
 }
 
 fn square_at_end(text: &str) -> Option<(&str, Square)> {
-    let at = text.len().checked_sub(2)?;
-    let square = Square::from_ascii(text.get(at..)?.as_bytes()).ok()?;
-    Some((text.get(..at)?, square))
+    let index = text.len().checked_sub(2)?;
+    let square = Square::from_ascii(text.get(index..)?.as_bytes()).ok()?;
+    Some((text.get(..index)?, square))
 }
 
-/// Reads the origin of the move, as far as it is given. A hyphen may follow a whole square.
+/// Reads the origin of the move, as far as it is given. A hyphen may follow a complete square.
 fn origin(text: &str) -> Option<(Option<File>, Option<Rank>)> {
     let mut chars = text.chars();
     match (chars.next(), chars.next(), chars.next(), chars.next()) {
