@@ -109,7 +109,7 @@ impl FromStr for Share {
 pub enum Hands {
     /// The same temperament at every board.
     Of(Temperament),
-    /// A different temperament from board to board, in turn, except the hurried one.
+    /// The boards get the temperaments in turn, all but the hurried one.
     Mixed,
 }
 

@@ -337,7 +337,7 @@ impl CaptureFile {
 }
 
 fn notify(text: &str) {
-    // Errors do not matter: if stderr is closed, nobody reads the messages.
+    // Ignore errors: if stderr is closed, nobody reads the messages.
     let _ = writeln!(crate::shown::stderr(), "kiebitz: {text}");
 }
 

@@ -7,7 +7,7 @@ use kiebitz_hardware::{Identity, Observation, Observed, Timestamp};
 use kiebitz_protocol::{BatteryStatus, ClockTimes, Dump};
 use shakmaty::{Board, Piece, Square};
 
-/// A board that answered, and everything it has reported so far.
+/// A board that has answered, and everything that it has reported.
 #[derive(Debug)]
 pub(super) struct FoundBoard {
     pub(super) identity: Identity,
@@ -35,7 +35,7 @@ pub(super) enum FoundClock {
 pub(super) enum BoardChange {
     /// The board answers for the first time, or again.
     Came,
-    /// The board no longer answers, with the reason.
+    /// The board has stopped answering, for this reason.
     Left(String),
     Square(Square, Option<Piece>),
     /// More squares changed at once than one move can change.
@@ -72,7 +72,7 @@ impl FoundBoard {
         self.watched.orientation()
     }
 
-    /// Tells whether the board seems to sense only occupied squares, not the kinds of pieces: all its pieces are the
+    /// Returns whether the board seems to sense only occupied squares, not the kinds of pieces: all its pieces are the
     /// same, and there are more of them than a game can have.
     pub(super) fn senses_occupancy_only(&self) -> bool {
         let Some(dump) = &self.dump else { return false };

@@ -11,9 +11,9 @@ use super::board::{BoardChange, FoundBoard, FoundClock};
 
 /// Identifies the boards on a port and follows their changes.
 ///
-/// The inspection has the same interface as its [`Line`], which sends the queries for identity, placement and clock. No
-/// clock message and no reset is sent and no board's memory is read, and boards on a bus keep their changes for the
-/// daemon.
+/// Has the same polling interface as the [`Line`] that it wraps. The line sends the queries for identity, placement and
+/// clock. The inspection sends no clock messages and no resets, does not read the boards' memory, and leaves the
+/// pending changes of boards on a bus for the daemon to read.
 #[derive(Debug)]
 pub(super) struct Inspection {
     line: Line,
@@ -57,12 +57,12 @@ impl Inspection {
         Some(self.line.mode()).filter(|mode| *mode != LineMode::Unknown)
     }
 
-    /// Tells whether the boards have reported everything, or the time for that is up.
+    /// Returns whether the boards have reported everything, or the time limit for that has passed.
     pub(super) fn settled(&self) -> bool {
         self.settled
     }
 
-    /// Tells whether any byte has arrived from the port.
+    /// Returns whether any byte has arrived from the port.
     pub(super) fn heard(&self) -> bool {
         self.heard
     }
@@ -76,7 +76,7 @@ impl Inspection {
         self.mute.get(&place).map(String::as_str)
     }
 
-    /// Returns the next change after the inspection settled.
+    /// Returns the next change since the inspection has settled.
     pub(super) fn poll_change(&mut self) -> Option<(Place, BoardChange)> {
         self.changes.pop_front()
     }
@@ -160,8 +160,8 @@ impl Inspection {
         }
     }
 
-    /// Tells whether every board is fully known, silent, or out of time. On a bus, boards are queried only after all
-    /// have been found, so the first board does not settle the inspection.
+    /// Returns whether every board is fully known, silent, or out of time. On a bus, boards are queried only after all
+    /// of them have been found, so the first board does not settle the inspection.
     fn all_known(&self, now: Timestamp) -> bool {
         let known = |(place, board): (&Place, &FoundBoard)| {
             let is_late = board.shown_at().is_some_and(|at| at + DETAILS_WITHIN <= now);

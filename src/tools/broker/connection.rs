@@ -263,7 +263,7 @@ impl Connection {
     }
 }
 
-/// Locks the exchange. A poisoned lock is fine, because no method of the exchange leaves it half changed.
+/// Locks the exchange. A poisoned lock is usable, because no method of the exchange leaves it half modified.
 fn lock(exchange: &SharedExchange) -> MutexGuard<'_, Exchange> {
     exchange.lock().unwrap_or_else(PoisonError::into_inner)
 }

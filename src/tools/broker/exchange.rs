@@ -178,7 +178,7 @@ fn lower(one: QoS, other: QoS) -> QoS {
     if (one as u8) < (other as u8) { one } else { other }
 }
 
-/// Tells whether a topic matches a valid filter. A wildcard at the first level does not match topics that begin with
+/// Returns whether a topic matches a valid filter. A wildcard at the first level does not match topics that begin with
 /// `$` (MQTT 5, section 4.7.2).
 fn matches(topic: &str, filter: &str) -> bool {
     if topic.starts_with('$') && filter.starts_with(['#', '+']) {

@@ -30,7 +30,7 @@ use {
     tokio::sync::mpsc,
 };
 
-/// The web pages, which are served until this is dropped.
+/// Web pages of the demonstration, served until this value is dropped.
 #[derive(Debug)]
 pub(super) struct Pages {
     #[cfg(target_os = "linux")]
@@ -75,7 +75,7 @@ impl Folder {
 #[cfg(target_os = "linux")]
 impl Drop for Folder {
     fn drop(&mut self) {
-        // If this fails, the system cleans the folder for temporary files.
+        // Ignore errors: the system cleans up its temporary folder by itself.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -142,8 +142,8 @@ impl Pages {
         })
     }
 
-    /// Stores the events of a step in the journal and shows them, with the current time as their time. Fails if the
-    /// journal cannot be written.
+    /// Stores the events of a step in the journal and shows them on the pages, stamped with the current time. Fails if
+    /// the journal cannot be written.
     pub(super) fn show(&mut self, part: &Part, explained: &[ExplainedEvent]) -> Result<()> {
         let Some(board) = part.board() else { return Ok(()) };
         let now = wall_time();
@@ -152,7 +152,7 @@ impl Pages {
             at: None,
             stream: LIVE_STREAM.to_owned(),
             board: part.name.clone(),
-            // All recordings were made on the same day, so their own game ids are equal.
+            // All recordings were made on the same day, so their own game ids would collide.
             game: explained.event.game.as_ref().map(|game| part.game(game)),
             ..explained.event.clone()
         });
@@ -166,7 +166,7 @@ impl Pages {
         };
         let mut status = BoardStatus::of(board, None, Seen::default());
         (status.name, status.clock) = (part.name.clone(), clock);
-        // The board would vanish from the pages at the end of its recording.
+        // Otherwise the board would vanish from the pages at the end of its recording.
         status.connected = true;
         self.feeds.see(now, status);
         self.feeds.take(now, &events);

@@ -198,7 +198,7 @@ impl Stage {
         }
     }
 
-    /// Prints the closing text. `stays` tells that the demonstration keeps running until Ctrl-C.
+    /// Prints the closing text. `stays` is true if the demonstration keeps running until Ctrl-C.
     pub(super) fn farewell(&self, out: &mut impl Write, stays: bool) -> io::Result<()> {
         if let Some(outcome) = &self.outcome {
             writeln!(out, "The first game: {outcome}")?;
