@@ -45,12 +45,10 @@ pub struct Totals {
 }
 
 impl Finding {
-    /// Creates a finding about data that will be missing unless somebody fixes the problem.
     fn lost(about: DoubtKind, place: Option<&FilePosition>, text: impl Into<String>) -> Self {
         Self::new(Severity::Lost, about, place, text)
     }
 
-    /// Creates a finding for information only.
     fn note(about: DoubtKind, place: Option<&FilePosition>, text: impl Into<String>) -> Self {
         Self::new(Severity::Note, about, place, text)
     }
@@ -95,8 +93,8 @@ impl Totals {
 }
 
 impl Check<'_> {
-    /// Checks an event. Returns the findings, including the doubts from reading its files: missing data first, then
-    /// mere information, each in the order of the files.
+    /// Checks an event. Returns the findings, including the doubts from reading its files. Findings about missing data
+    /// come first, then those for information only; each group is in the order of the files.
     #[must_use]
     pub fn findings(&self, event: &Tournament, doubts: Vec<Doubt>) -> Vec<Finding> {
         let mut found: Vec<Finding> = doubts.into_iter().map(Finding::from).collect();

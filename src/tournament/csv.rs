@@ -16,7 +16,7 @@ use super::values::{self, ImplausibleValue};
 use super::{Pairing, Player, ReadError, Tournament, names};
 use header::{Column, Fact, Side};
 
-/// Tells whether a line is the header of pairings or of a list of players.
+/// Returns whether a line is the header of pairings or of a list of players.
 pub(super) fn is_header(line: &str) -> bool {
     let fields = line
         .split(char::from(divider(line)))
@@ -25,7 +25,7 @@ pub(super) fn is_header(line: &str) -> bool {
         || line.to_lowercase().starts_with("sep=")
 }
 
-/// Tells whether a line contains a separator.
+/// Returns whether a line contains a separator.
 pub(super) fn is_divided(line: &str) -> bool {
     line.contains(char::from(divider(line)))
 }

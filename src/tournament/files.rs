@@ -49,7 +49,7 @@ impl PairingFiles {
         Self { configured, folder }
     }
 
-    /// Tells whether there is no source at all.
+    /// Returns whether there is no source at all.
     pub(crate) fn are_none(&self) -> bool {
         self.configured.is_empty() && self.folder.is_none()
     }
@@ -63,9 +63,9 @@ impl PairingFiles {
         self.others_than(None)
     }
 
-    /// Returns the same files, without the uploaded file that is to be replaced.
+    /// Returns the files like [`all`](Self::all), without the uploaded file `replaced`.
     pub(crate) fn others_than(&self, replaced: Option<&FileName>) -> Vec<PathBuf> {
-        // `dropped` reports an unreadable folder where a caller asks for the uploaded files.
+        // Ignore errors: callers that list the uploads with `dropped` report an unreadable folder.
         let dropped = self.dropped().unwrap_or_default();
         let folder = self.folder.as_deref().unwrap_or_else(|| Path::new(""));
         let dropped = dropped.iter().filter(|file| Some(&file.name) != replaced);

@@ -10,8 +10,9 @@ use super::{FilePosition, Pairing, Player, Round, Tournament};
 /// Merges files into one event. Files take precedence by format and then by their order; later files add missing data,
 /// and contradictions are reported.
 ///
-/// If pairings of a player contradict each other, the first one counts: a pairing in a later file is left out, and one
-/// in the same file stays. A pairing at a table that is taken has no table.
+/// If pairings of a player contradict each other, the first one counts: a later pairing is left out if it comes from
+/// another file, and kept if it comes from the same file. A pairing whose table is already taken is left without a
+/// table.
 pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
     files.sort_by_key(|file| file.format);
     let mut doubts: Vec<Doubt> = files

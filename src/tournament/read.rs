@@ -31,7 +31,7 @@ pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doub
     Ok(merge::merge(files?))
 }
 
-/// Reads the content of one file like [`read`]. `name` is the file name for positions.
+/// Reads the content of one file like [`read`]. `name` is the file name in the positions of doubts and errors.
 ///
 /// # Errors
 ///

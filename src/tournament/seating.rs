@@ -114,7 +114,6 @@ impl Seating {
                 None => (None, seat.table),
             };
             let Some(table) = table else { continue };
-            // The board that was moved there last counts.
             if tables.get(&table).is_none_or(|(at, _)| *at < moved) {
                 tables.insert(table, (moved, name));
             }
@@ -174,8 +173,8 @@ impl Seating {
         }
     }
 
-    /// Returns the commands to send to boards at `now`, in this order. `rounds` are the scheduled beginnings of the
-    /// rounds.
+    /// Returns the commands to send to boards at `now`, in the order in which to send them. `rounds` are the scheduled
+    /// beginnings of the rounds.
     pub fn look(
         &mut self,
         now: Timestamp,
@@ -274,7 +273,7 @@ impl Seating {
         self.entered.get(round, table)
     }
 
-    /// Tells whether the files have a game between two players at a table of a round.
+    /// Returns whether the files have a game between two players at a table of a round.
     #[must_use]
     pub fn has_pairing(&self, round: u32, table: u32) -> bool {
         let pairing = self.tournament.pairing(round, table);
@@ -442,7 +441,7 @@ impl SeatedBoard {
         None
     }
 
-    /// Tells whether a pairing must be sent to the board.
+    /// Returns whether a pairing must be sent to the board.
     fn lacks(&self, wanted: &Players, place: &For) -> bool {
         let is_given = self.given.as_ref() == Some(wanted);
         let is_refused = self.refused.as_ref() == Some(wanted);
@@ -452,7 +451,7 @@ impl SeatedBoard {
         }
     }
 
-    /// Tells whether the game in play, or else the next game, has this round and table. Names may differ, because an
+    /// Returns whether the game in play, or else the next game, has this round and table. Names may differ, because an
     /// arbiter may have corrected them.
     fn has(&self, wanted: &Players) -> bool {
         let players = match self.playing() {

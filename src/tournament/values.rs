@@ -53,7 +53,7 @@ pub(super) fn fide_id(text: &str) -> Result<Option<(u32, Option<ImplausibleValue
     }
 }
 
-/// Tells whether these digits may be the birthday of a living player, such as "19890412".
+/// Returns whether these digits may be the birthday of a living player, such as "19890412".
 fn is_day(digits: &str) -> bool {
     let part = |from: usize, to: usize| digits.get(from..to).and_then(|part| part.parse::<u32>().ok());
     digits.len() == 8

@@ -14,8 +14,8 @@ pub(super) struct Tag {
 
 /// Collects the tags of each game. Moves and comments are skipped.
 ///
-/// A new game begins at a tag after moves, at a repeated Event or first tag, and at any repeated tag after an empty
-/// line.
+/// A new game begins at a tag after moves, at a repetition of the Event tag or of the game's first tag, and at any
+/// repeated tag after an empty line.
 pub(super) fn games(text: &str, doubts: &mut Doubts) -> Vec<Vec<Tag>> {
     let mut reader = TagReader::default();
     for (number, line) in (1..).zip(text.lines()) {
@@ -216,14 +216,14 @@ fn value(characters: &[char], from: usize, quoted: bool) -> Option<(usize, usize
     bracket.map(|at| (at, at + 1, Some(NOT_CLOSED)))
 }
 
-/// Tells whether a quotation mark at `at` closes a tag, that is, a bracket follows.
+/// Returns whether a quotation mark at `at` closes a tag, that is, a bracket follows.
 fn is_closing(characters: &[char], at: usize) -> bool {
     let bracket = next(characters, at + 1, |c| !c.is_whitespace());
     characters.get(at).is_some_and(|c| is_quote(*c))
         && bracket.is_some_and(|bracket| characters.get(bracket) == Some(&']'))
 }
 
-/// Tells whether a bracket at `at` closes a tag and another tag begins, as in "] [Black \"".
+/// Returns whether a bracket at `at` closes a tag and another tag begins, as in "] [Black \"".
 fn begins_another(characters: &[char], at: usize) -> bool {
     let skip = |from: usize| next(characters, from, |c| !c.is_whitespace());
     let begins = || {

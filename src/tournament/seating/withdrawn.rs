@@ -9,8 +9,8 @@ use super::{SeatedBoard, Seating, command};
 use crate::tournament::Pairing;
 
 impl Seating {
-    /// Returns commands that clear the names of pairings which the files no longer contain. After the first move of the
-    /// round names stay, because a file may be removed when it is no longer needed.
+    /// Returns commands that clear the names of pairings that the files no longer contain. Once a move of the round has
+    /// been made the names stay, because a file may be removed when it is no longer needed.
     pub(super) fn withdrawn(&self) -> Vec<(String, Command)> {
         if !self.is_paired {
             return Vec::new();
@@ -32,7 +32,7 @@ impl SeatedBoard {
     /// Returns the pairing that was sent to the board, if the board still has its names and the game has no moves.
     fn holds(&self) -> Option<&Players> {
         let given = self.given.as_ref().filter(|_| !self.by_hand)?;
-        // If the board refused to clear its names before, it is not asked again.
+        // A board that has refused to clear its names is not asked again.
         if self.refused == Some(Players::default()) {
             return None;
         }
@@ -47,7 +47,7 @@ impl SeatedBoard {
         (is_same && is_named).then_some(given)
     }
 
-    /// Tells whether a move was made in a round, apart from trial moves before a game.
+    /// Returns whether a move was made in a round, apart from trial moves before a game.
     fn has_moved_in(&self, round: u32) -> bool {
         let of_round = |game: &&PairedGame| game.place().0 == Some(round);
         let mut games = self.games.iter().filter(of_round);
@@ -60,7 +60,7 @@ fn clear_names(place: (u32, u32)) -> Option<Command> {
     command("set_players", place, Map::from_iter(names))
 }
 
-/// Tells whether a person's command sets the players of the current or next game, not of a finished one.
+/// Returns whether a person's command sets the players of the current or next game, not of a finished one.
 pub(super) fn is_by_hand(by: &str, arguments: &Value, game: Option<&str>) -> bool {
     let named = arguments.get("game").and_then(Value::as_str);
     by != PAIRINGS && (named.is_none() || named == game)
