@@ -115,7 +115,7 @@ impl JournalCopy {
         for beside in ["", "-wal", "-shm"] {
             let mut name = self.0.clone().into_os_string();
             name.push(beside);
-            // Errors do not matter: the next run overwrites leftovers.
+            // Ignore errors: the next run overwrites leftovers.
             let _ = std::fs::remove_file(name);
         }
     }

@@ -22,7 +22,8 @@ use crate::system_time;
 
 pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit> {
     let is_file = request.subject.exists();
-    // A game is in the journal of the usual configuration. For a file that configuration is not read, as in a replay.
+    // A game comes from the journal of the default configuration. For a file that configuration is not read, as in
+    // `kiebitz replay`.
     let config = match &request.rules {
         RulesFrom::Arguments(_) if !is_file => Config::read_or_default(None),
         rules => replay::config(rules),
@@ -95,7 +96,7 @@ fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -
     Ok((report, exit))
 }
 
-/// Tells whether a file begins with a JSON object, so that it is not a capture.
+/// Returns whether a file begins with a JSON object and is therefore not a capture.
 fn holds_events(mut file: impl BufRead) -> Result<bool> {
     loop {
         let ahead = file.fill_buf()?;
