@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use super::Config;
 use crate::tournament::files::PairingFiles;
 
-/// Environment of the process, as far as it determines the paths.
+/// The parts of the process environment that determine the paths.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Environment {
     /// `$STATE_DIRECTORY`, which systemd sets.
     pub(super) systemd: Option<OsString>,
-    /// Whether the process runs as an ordinary user with a state directory of their own. Root uses that of the system.
+    /// Whether the process runs as an ordinary user with a state directory of their own. Root uses the system's
+    /// directory.
     pub(super) is_ordinary_user: bool,
     pub(super) state_home: Option<OsString>,
     pub(super) home: Option<OsString>,
@@ -181,6 +182,7 @@ fn is_ordinary_user() -> bool {
 fn is_ordinary_user() -> bool {
     false
 }
+
 /// Returns a directory in memory to which no other user can write.
 #[cfg(target_os = "linux")]
 fn own_memory() -> Option<PathBuf> {
