@@ -17,7 +17,7 @@ pub(super) struct FoundBoard {
     /// Last dump; `None` until the first.
     dump: Option<Dump>,
     /// Time of the first dump.
-    shown_at: Option<Timestamp>,
+    first_dump_at: Option<Timestamp>,
     /// Derives placement and orientation. The orientation becomes known when the board shows a start position.
     watched: WatchedBoard,
 }
@@ -53,13 +53,13 @@ impl FoundBoard {
             clock: FoundClock::Unknown,
             battery: None,
             dump: None,
-            shown_at: None,
+            first_dump_at: None,
             watched: WatchedBoard::new("", "", Regulations::default()),
         }
     }
 
-    pub(super) fn shown_at(&self) -> Option<Timestamp> {
-        self.shown_at
+    pub(super) fn first_dump_at(&self) -> Option<Timestamp> {
+        self.first_dump_at
     }
 
     /// Returns the placement; `None` until the first dump.
@@ -85,16 +85,16 @@ impl FoundBoard {
     /// Applies an observation and returns the resulting changes.
     pub(super) fn observe(&mut self, observed: &Observed) -> Vec<BoardChange> {
         let before = self.placement().cloned();
-        self.follow(observed);
+        self.update_watched(observed);
         let mut changes = Vec::new();
         match &observed.observation {
             Observation::Identified(identity) => self.identity.clone_from(identity),
             Observation::Board { dump, .. } => {
                 self.dump = Some(*dump);
-                self.shown_at.get_or_insert(observed.at);
+                self.first_dump_at.get_or_insert(observed.at);
             }
-            Observation::Clock { times, .. } => changes.extend(self.show_clock(FoundClock::Shows(*times))),
-            Observation::ClockAbsent => changes.extend(self.show_clock(FoundClock::Absent)),
+            Observation::Clock { times, .. } => changes.extend(self.update_clock(FoundClock::Shows(*times))),
+            Observation::ClockAbsent => changes.extend(self.update_clock(FoundClock::Absent)),
             Observation::Battery(battery) => {
                 let before = self.battery.replace(*battery);
                 let changed = before.is_some_and(|before| {
@@ -111,12 +111,12 @@ impl FoundBoard {
     }
 
     /// Updates the watched board and drops its events, because only placement and orientation are needed.
-    fn follow(&mut self, observed: &Observed) {
+    fn update_watched(&mut self, observed: &Observed) {
         self.watched.observe(observed);
         self.watched.take_events();
     }
 
-    fn show_clock(&mut self, shown: FoundClock) -> Option<BoardChange> {
+    fn update_clock(&mut self, shown: FoundClock) -> Option<BoardChange> {
         let before = core::mem::replace(&mut self.clock, shown);
         let changed = match (before, shown) {
             (FoundClock::Unknown, _) => false,

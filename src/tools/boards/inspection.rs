@@ -164,7 +164,7 @@ impl Inspection {
     /// of them have been found, so the first board does not settle the inspection.
     fn all_known(&self, now: Timestamp) -> bool {
         let known = |(place, board): (&Place, &FoundBoard)| {
-            let is_late = board.shown_at().is_some_and(|at| at + DETAILS_WITHIN <= now);
+            let is_late = board.first_dump_at().is_some_and(|at| at + DETAILS_WITHIN <= now);
             is_late || self.mute.contains_key(place) || self.is_fully_known(*place, board)
         };
         !self.boards.is_empty() && self.boards.iter().all(known)
@@ -175,7 +175,7 @@ impl Inspection {
             Place::Alone => board.identity.trademark.is_some(),
             Place::At(_) => board.identity.version.is_some(),
         };
-        board.shown_at().is_some()
+        board.first_dump_at().is_some()
             && board.clock != FoundClock::Unknown
             && identified
             && (!self.batteries || board.battery.is_some())
@@ -187,7 +187,7 @@ impl Inspection {
             .boards
             .iter()
             .filter(|(place, _)| !self.mute.contains_key(place));
-        let shown: Option<Vec<_>> = answering.map(|(_, board)| board.shown_at()).collect();
+        let shown: Option<Vec<_>> = answering.map(|(_, board)| board.first_dump_at()).collect();
         let last = shown?.into_iter().max().filter(|_| !self.settled)?;
         Some(last + DETAILS_WITHIN)
     }
@@ -298,8 +298,8 @@ mod tests {
         let mut clock = EmulatedClock::new(Duration::from_secs(5400));
         clock.start(START);
         world.board.plug_clock(START, Some(clock));
-        let took = world.settle();
-        assert!(took < Duration::from_secs(2), "{took:?}");
+        let elapsed = world.settle();
+        assert!(elapsed < Duration::from_secs(2), "{elapsed:?}");
         let (place, found) = world.inspection.boards().next().unwrap();
         assert_eq!(
             (place, world.inspection.mode()),
@@ -358,8 +358,8 @@ mod tests {
     #[test]
     fn a_board_on_a_converter_is_found_within_ten_seconds() {
         let mut world = World::new(PortKind::Converter, board(BoardSettings::default()));
-        let took = world.settle();
-        assert!(took < Duration::from_secs(10), "{took:?}");
+        let elapsed = world.settle();
+        assert!(elapsed < Duration::from_secs(10), "{elapsed:?}");
         let (place, found) = world.inspection.boards().next().unwrap();
         assert_eq!(Some(place), BusAddress::new(42).map(Place::At));
         assert_eq!(found.placement(), Some(&shakmaty::Board::new()));
@@ -373,11 +373,11 @@ mod tests {
             let mut silent = board(BoardSettings::default());
             silent.power_off(START);
             let mut world = World::new(kind, silent);
-            let took = world.settle();
+            let elapsed = world.settle();
             assert_eq!(world.close.as_deref(), Some(NO_ANSWER));
             assert!(
-                !world.inspection.settled() && took <= Duration::from_secs(seconds),
-                "{took:?}"
+                !world.inspection.settled() && elapsed <= Duration::from_secs(seconds),
+                "{elapsed:?}"
             );
         }
     }
@@ -387,9 +387,9 @@ mod tests {
         let mut silent = board(BoardSettings::default());
         silent.power_off(START);
         let mut world = World::configured(PortKind::Serial, silent, Some(LineMode::Bus));
-        let took = world.settle();
+        let elapsed = world.settle();
         assert_eq!(world.close.as_deref(), Some(NO_BUS_ANSWER));
-        assert_eq!(took, MAX_BUS_SILENCE);
+        assert_eq!(elapsed, MAX_BUS_SILENCE);
     }
 
     #[test]

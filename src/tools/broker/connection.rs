@@ -312,7 +312,7 @@ fn published(will: LastWill) -> Option<(String, Publish)> {
 
 /// Builds a CONNACK that lists the limits of this broker.
 fn connack(code: ConnectReturnCode, assigned_client_identifier: Option<String>) -> ConnAck {
-    const NO: Option<u8> = Some(0);
+    const NOT_AVAILABLE: Option<u8> = Some(0);
     ConnAck {
         session_present: false,
         code,
@@ -327,8 +327,8 @@ fn connack(code: ConnectReturnCode, assigned_client_identifier: Option<String>) 
             reason_string: None,
             user_properties: Vec::new(),
             wildcard_subscription_available: None,
-            subscription_identifiers_available: NO,
-            shared_subscription_available: NO,
+            subscription_identifiers_available: NOT_AVAILABLE,
+            shared_subscription_available: NOT_AVAILABLE,
             server_keep_alive: None,
             response_information: None,
             server_reference: None,

@@ -48,9 +48,9 @@ pub(super) struct Pages {
 
 /// Preferred ports of the pages.
 #[cfg(target_os = "linux")]
-const WALL: u16 = 8080;
+const WALL_PORT: u16 = 8080;
 #[cfg(target_os = "linux")]
-const DESK: u16 = 8038;
+const DESK_PORT: u16 = 8038;
 /// Login of the desk. A fixed password is good enough: the desk listens on the loopback interface and shows only the
 /// demonstration.
 #[cfg(target_os = "linux")]
@@ -82,9 +82,9 @@ impl Drop for Folder {
 
 /// Returns an address of the loopback interface, with the port `usual` if that is free, else with any free port.
 #[cfg(target_os = "linux")]
-fn free(usual: u16) -> Option<SocketAddr> {
-    let free = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|port| port.local_addr());
-    free(usual).or_else(|_| free(0)).ok()
+fn free_address(usual: u16) -> Option<SocketAddr> {
+    let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|port| port.local_addr());
+    bind(usual).or_else(|_| bind(0)).ok()
 }
 
 /// Settings of a desk at `listen`, whose user file is written into `folder`.
@@ -106,13 +106,13 @@ impl Pages {
     /// Starts the pages. Must be called within a Tokio runtime. Fails if the user file or the journal cannot be
     /// written.
     pub(super) fn start() -> Result<Self> {
-        let wall = free(WALL);
+        let wall = free_address(WALL_PORT);
         let folder = Folder::new()?;
         // The temporary state directory keeps the demonstration out of this computer's journal.
         let mut config = Config::default();
         config.daemon.state_directory = Some(folder.0.clone());
         let journal = Journal::open(&config.journal_file())?;
-        let desk = free(DESK).map(|address| desk(address, &folder.0));
+        let desk = free_address(DESK_PORT).map(|address| desk(address, &folder.0));
         config.desk = desk.transpose()?;
         config.publish = wall.map(Publish::serving);
         let url = |address: SocketAddr| format!("http://{address}/");
@@ -175,7 +175,7 @@ impl Pages {
     }
 
     /// Waits for the next command from the desk and carries it out. Cancel safe. Fails if a recording is damaged.
-    pub(super) async fn obey(&mut self, parts: &mut [Part]) -> Result<()> {
+    pub(super) async fn handle_next_command(&mut self, parts: &mut [Part]) -> Result<()> {
         let Some(request) = self.requests.recv().await else {
             return core::future::pending().await;
         };
@@ -220,7 +220,7 @@ impl Pages {
     }
 
     #[expect(clippy::unused_self, reason = "as where they are served")]
-    pub(super) async fn obey(&mut self, _: &mut [Part]) -> Result<()> {
+    pub(super) async fn handle_next_command(&mut self, _: &mut [Part]) -> Result<()> {
         core::future::pending().await
     }
 }
