@@ -92,12 +92,12 @@ impl PairingFiles {
                 continue;
             };
             // The file may have been removed meanwhile.
-            let Ok(known) = entry.metadata() else { continue };
-            if known.is_file() {
+            let Ok(metadata) = entry.metadata() else { continue };
+            if metadata.is_file() {
                 files.push(Dropped {
                     name,
-                    bytes: known.len(),
-                    changed: known.modified()?,
+                    bytes: metadata.len(),
+                    changed: metadata.modified()?,
                 });
             }
         }
@@ -131,9 +131,10 @@ impl PairingFiles {
         file.write_all(bytes)?;
         // The order of upload must hold even if the computer's clock was ahead when an earlier file was uploaded.
         let newest = others.first().map(|file| file.changed);
-        if let Some(newest) =
-            newest.filter(|newest| file.metadata().is_ok_and(|known| is_before(&known, *newest)))
-        {
+        if let Some(newest) = newest.filter(|newest| {
+            file.metadata()
+                .is_ok_and(|metadata| is_before(&metadata, *newest))
+        }) {
             file.set_modified(newest + Duration::from_millis(1))?;
         }
         file.sync_all()?;
@@ -157,8 +158,8 @@ impl PairingFiles {
     }
 }
 
-fn is_before(known: &fs::Metadata, other: SystemTime) -> bool {
-    known.modified().is_ok_and(|changed| changed <= other)
+fn is_before(metadata: &fs::Metadata, other: SystemTime) -> bool {
+    metadata.modified().is_ok_and(|changed| changed <= other)
 }
 
 /// Syncs a folder, so that a rename or a removal survives a power failure.

@@ -33,7 +33,7 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
             federation,
             time_control,
             players,
-            rounds: theirs,
+            rounds: file_rounds,
         } = file.tournament;
         tournament.name = tournament.name.or(name);
         tournament.site = tournament.site.or(site);
@@ -47,7 +47,7 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
                     .extend(index.and_then(|index| people.known(index, &player.place)));
             }
         }
-        for (number, round) in theirs {
+        for (number, round) in file_rounds {
             let merged = rounds.entry(number).or_insert_with(|| Merged::new(number));
             merged.date = merged.date.take().or(round.date);
             merged.time_control = merged.time_control.take().or(round.time_control);
@@ -89,7 +89,7 @@ impl Pair {
         }
     }
 
-    const fn turned(self) -> Self {
+    const fn swapped(self) -> Self {
         Self {
             white: self.black,
             black: self.white,
@@ -132,7 +132,7 @@ impl Merged {
             return self.insert(pairing, pair, doubts);
         };
         let before = Pair::of(earlier, people);
-        let (is_same, is_turned) = (before == pair, before == pair.turned());
+        let (is_same, is_turned) = (before == pair, before == pair.swapped());
         let same_file = earlier.place.file == pairing.place.file;
         let place = earlier.place.clone();
         if is_same || is_turned {

@@ -25,7 +25,7 @@ pub(super) fn key(name: &str) -> String {
 
 /// Returns whether two names have a word in common, as spellings of one name usually do.
 #[must_use]
-pub(super) fn are_akin(one: &str, other: &str) -> bool {
+pub(super) fn share_a_word(one: &str, other: &str) -> bool {
     let others = words(other);
     words(one)
         .iter()
@@ -179,7 +179,7 @@ mod tests {
             assert_ne!(key(one), key(other), "{one} and {other}");
         }
         assert_eq!(key("Im, Sora"), "im sora");
-        assert!(are_akin("Adler, J", "Adler, Jonas") && !are_akin("Adler, J", "Berg, J"));
+        assert!(share_a_word("Adler, J", "Adler, Jonas") && !share_a_word("Adler, J", "Berg, J"));
     }
 
     #[test]

@@ -25,8 +25,8 @@ pub(super) enum ImplausibleValue {
 /// Trims blanks and quotation marks. Returns `None` for a placeholder such as "-" or "?".
 pub(super) fn known(text: &str) -> Option<&str> {
     let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '“' | '”' | '„'));
-    let says_nothing = text.chars().all(|c| matches!(c, '-' | '?' | '–' | '.' | '*'));
-    (!says_nothing).then_some(text)
+    let is_placeholder = text.chars().all(|c| matches!(c, '-' | '?' | '–' | '.' | '*'));
+    (!is_placeholder).then_some(text)
 }
 
 /// Parses a FIDE id, and returns a warning if it may be a date. Accepts numbers as spreadsheets write them

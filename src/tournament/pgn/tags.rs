@@ -159,14 +159,14 @@ fn tag(characters: &[char], from: usize) -> FoundTag {
     let name_to = name_to.unwrap_or(characters.len());
     let name = text(characters, name_from, name_to).to_ascii_lowercase();
     let value_from = next(characters, name_to, |c| !c.is_whitespace()).unwrap_or(characters.len());
-    let nothing = |column, doubt| FoundTag {
+    let without_tag = |column, doubt| FoundTag {
         tag: None,
         column,
         doubt: Some(doubt),
         end: characters.len(),
     };
     if name.is_empty() {
-        return nothing(
+        return without_tag(
             from,
             "a tag without a name is left out: write it as [White \"Last, First\"]",
         );
@@ -174,7 +174,7 @@ fn tag(characters: &[char], from: usize) -> FoundTag {
     let quoted = characters.get(value_from).is_some_and(|c| is_quote(*c));
     let from = if quoted { value_from + 1 } else { value_from };
     let Some((to, end, doubt)) = value(characters, from, quoted) else {
-        return nothing(
+        return without_tag(
             from,
             "this tag has neither a closing quotation mark nor a closing bracket on its line, and is left out",
         );

@@ -16,8 +16,8 @@ impl Seating {
             return Vec::new();
         }
         let commands = self.seats.iter().filter_map(|(board, seat)| {
-            let given = seat.holds()?;
-            let place = (given.round?, given.table?);
+            let sent = seat.clearable_pairing()?;
+            let place = (sent.round?, sent.table?);
             let pairing = self.tournament.pairing(place.0, place.1);
             let is_paired = pairing.is_some_and(Pairing::is_played);
             let is_played = self.seats.values().any(|seat| seat.has_moved_in(place.0));
@@ -30,8 +30,8 @@ impl Seating {
 
 impl SeatedBoard {
     /// Returns the pairing that was sent to the board, if the board still has its names and the game has no moves.
-    fn holds(&self) -> Option<&Players> {
-        let given = self.given.as_ref().filter(|_| !self.by_hand)?;
+    fn clearable_pairing(&self) -> Option<&Players> {
+        let sent = self.sent_pairing.as_ref().filter(|_| !self.by_hand)?;
         // A board that has refused to clear its names is not asked again.
         if self.refused == Some(Players::default()) {
             return None;
@@ -42,9 +42,9 @@ impl SeatedBoard {
             None => self.announced.players(),
         }?;
         let is_same = (&players.white, &players.black, players.round, players.table)
-            == (&given.white, &given.black, given.round, given.table);
-        let is_named = given.white.is_some() || given.black.is_some();
-        (is_same && is_named).then_some(given)
+            == (&sent.white, &sent.black, sent.round, sent.table);
+        let is_named = sent.white.is_some() || sent.black.is_some();
+        (is_same && is_named).then_some(sent)
     }
 
     /// Returns whether a move was made in a round, apart from trial moves before a game.
