@@ -512,8 +512,8 @@ mod tests {
             let error = parse(["kiebitz", command, "--no-such-option"].map(OsString::from)).unwrap_err();
             error.to_string()
         };
-        let says_so = message("emulate").contains("built without `emulate`");
-        assert_eq!(says_so, !cfg!(feature = "emulator"));
+        let is_explained = message("emulate").contains("built without `emulate`");
+        assert_eq!(is_explained, !cfg!(feature = "emulator"));
         assert!(message("imitate").contains("unrecognized subcommand 'imitate'"));
     }
 

@@ -74,7 +74,7 @@ fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -
         file: path.display().to_string(),
         cut_at: None,
     };
-    if holds_events(BufReader::new(open()?))? {
+    if is_event_file(BufReader::new(open()?))? {
         if commands.is_some() {
             bail!("--commands is for captures only: a file of events already includes their effects");
         }
@@ -97,16 +97,16 @@ fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -
 }
 
 /// Returns whether a file begins with a JSON object and is therefore not a capture.
-fn holds_events(mut file: impl BufRead) -> Result<bool> {
+fn is_event_file(mut file: impl BufRead) -> Result<bool> {
     loop {
-        let ahead = file.fill_buf()?;
-        if ahead.is_empty() {
+        let buffered = file.fill_buf()?;
+        if buffered.is_empty() {
             return Ok(false);
         }
-        if let Some(first) = ahead.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        if let Some(first) = buffered.iter().find(|byte| !byte.is_ascii_whitespace()) {
             return Ok(*first == b'{');
         }
-        let blank = ahead.len();
+        let blank = buffered.len();
         file.consume(blank);
     }
 }
