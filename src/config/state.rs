@@ -107,7 +107,7 @@ impl Config {
         use std::os::unix::fs::DirBuilderExt;
 
         let directory = self.state_directory();
-        if Environment::of_process().own() != Some(directory.clone()) {
+        if Environment::of_process().user_directory() != Some(directory.clone()) {
             return Ok(());
         }
         let mut builder = std::fs::DirBuilder::new();
@@ -116,7 +116,7 @@ impl Config {
 
     pub(super) fn state_directory_in(&self, environment: &Environment) -> PathBuf {
         self.named_directory(environment)
-            .or_else(|| environment.own())
+            .or_else(|| environment.user_directory())
             .unwrap_or_else(|| SYSTEM.into())
     }
 
@@ -126,11 +126,11 @@ impl Config {
         has_journal: impl Fn(&Path) -> bool,
     ) -> PathBuf {
         let system = Path::new(SYSTEM);
-        let own = environment
-            .own()
-            .filter(|own| has_journal(own) || !has_journal(system));
+        let user_directory = environment
+            .user_directory()
+            .filter(|directory| has_journal(directory) || !has_journal(system));
         self.named_directory(environment)
-            .or(own)
+            .or(user_directory)
             .unwrap_or_else(|| system.to_owned())
     }
 
@@ -156,7 +156,7 @@ impl Environment {
 
     /// Returns an ordinary user's own directory, according to the XDG base directory specification, which ignores paths
     /// that are not absolute.
-    fn own(&self) -> Option<PathBuf> {
+    fn user_directory(&self) -> Option<PathBuf> {
         let absolute =
             |path: &Option<OsString>| path.clone().map(PathBuf::from).filter(|path| path.is_absolute());
         // A user with /var/lib/kiebitz as home is the daemon's user, who has run the command by hand.
