@@ -131,10 +131,9 @@ impl PairingFiles {
         file.write_all(bytes)?;
         // The order of upload must hold even if the computer's clock was ahead when an earlier file was uploaded.
         let newest = others.first().map(|file| file.changed);
-        if let Some(newest) = newest.filter(|newest| {
-            file.metadata()
-                .is_ok_and(|metadata| is_before(&metadata, *newest))
-        }) {
+        if let Some(newest) =
+            newest.filter(|newest| file.metadata().is_ok_and(|meta| is_before(&meta, *newest)))
+        {
             file.set_modified(newest + Duration::from_millis(1))?;
         }
         file.sync_all()?;

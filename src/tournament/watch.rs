@@ -71,7 +71,7 @@ pub(crate) fn log_outcome(outcome: ReadOutcome) -> Option<Arc<Tournament>> {
 /// receiver is dropped.
 fn watch(files: &PairingFiles, sender: &mpsc::Sender<ReadOutcome>) {
     let stamp = |path: PathBuf| {
-        let known = std::fs::metadata(&path).ok();
+        let metadata = std::fs::metadata(&path).ok();
         let metadata = metadata.and_then(|metadata| Some((metadata.modified().ok()?, metadata.len())));
         (path, metadata)
     };
