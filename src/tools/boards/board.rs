@@ -16,7 +16,6 @@ pub(super) struct FoundBoard {
     pub(super) battery: Option<BatteryStatus>,
     /// Last dump; `None` until the first.
     dump: Option<Dump>,
-    /// Time of the first dump.
     first_dump_at: Option<Timestamp>,
     /// Derives placement and orientation. The orientation becomes known when the board shows a start position.
     watched: WatchedBoard,
@@ -34,9 +33,9 @@ pub(super) enum FoundClock {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BoardChange {
     /// The board answers for the first time, or again.
-    Came,
+    Appeared,
     /// The board has stopped answering, for this reason.
-    Left(String),
+    Disappeared(String),
     Square(Square, Option<Piece>),
     /// More squares changed at once than one move can change.
     Position,
@@ -82,7 +81,6 @@ impl FoundBoard {
         others.len() >= MAX_PIECES_OF_A_KIND && others.iter().all(|piece| *piece == first)
     }
 
-    /// Applies an observation and returns the resulting changes.
     pub(super) fn observe(&mut self, observed: &Observed) -> Vec<BoardChange> {
         let before = self.placement().cloned();
         self.update_watched(observed);

@@ -62,7 +62,6 @@ impl Inspection {
         self.settled
     }
 
-    /// Returns whether any byte has arrived from the port.
     pub(super) fn heard(&self) -> bool {
         self.heard
     }
@@ -76,7 +75,7 @@ impl Inspection {
         self.mute.get(&place).map(String::as_str)
     }
 
-    /// Returns the next change since the inspection has settled.
+    /// Returns the next change. Changes are recorded only after the inspection has settled.
     pub(super) fn poll_change(&mut self) -> Option<(Place, BoardChange)> {
         self.changes.pop_front()
     }
@@ -142,7 +141,8 @@ impl Inspection {
             Observation::Closed { reason } => {
                 self.mute.insert(place, reason.clone());
                 if self.settled {
-                    self.changes.push_back((place, BoardChange::Left(reason.clone())));
+                    self.changes
+                        .push_back((place, BoardChange::Disappeared(reason.clone())));
                 }
                 return;
             }
@@ -155,7 +155,7 @@ impl Inspection {
         let is_new = dump && (self.mute.remove(&place).is_some() || board.placement().is_none());
         let changes = board.observe(observed);
         if self.settled {
-            let changes = is_new.then_some(BoardChange::Came).into_iter().chain(changes);
+            let changes = is_new.then_some(BoardChange::Appeared).into_iter().chain(changes);
             self.changes.extend(changes.map(|change| (place, change)));
         }
     }
@@ -210,7 +210,6 @@ const MAX_SILENCE: Duration = Duration::from_secs(4);
 const MAX_BUS_SILENCE: Duration = Duration::from_secs(8);
 /// Time limit for the details after a board's dump: up to two attempts at half a second for each query.
 const DETAILS_WITHIN: Duration = Duration::from_millis(2500);
-/// Period of queries for the battery.
 const BATTERY_PERIOD: Duration = Duration::from_secs(60);
 const NO_ANSWER: &str = "no board answers";
 const NO_BUS_ANSWER: &str = "no board answers on the bus";
@@ -400,11 +399,16 @@ mod tests {
         world.board.power_off(world.now);
         world.run(|_| false, 10);
         assert!(world.inspection.mute(place).is_some());
-        assert!(matches!(world.inspection.poll_change(), Some((at, BoardChange::Left(_))) if at == place));
+        assert!(
+            matches!(world.inspection.poll_change(), Some((at, BoardChange::Disappeared(_))) if at == place)
+        );
         world.board.power_on(world.now);
         world.run(|_| false, 10);
         assert_eq!(world.inspection.mute(place), None);
-        assert_eq!(world.inspection.poll_change(), Some((place, BoardChange::Came)));
+        assert_eq!(
+            world.inspection.poll_change(),
+            Some((place, BoardChange::Appeared))
+        );
     }
 
     #[test]

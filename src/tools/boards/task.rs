@@ -45,7 +45,6 @@ enum StepOutcome {
 
 struct OpenPort {
     inspection: Inspection,
-    /// Whether the result of the inspection was reported.
     reported: bool,
 }
 

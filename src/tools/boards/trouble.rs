@@ -37,9 +37,7 @@ vocabulary! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct TroubleReport {
     pub(super) kind: TroubleKind,
-    /// Description of the problem, for users.
     pub(super) text: String,
-    /// Advice on the next step.
     pub(super) step: String,
 }
 

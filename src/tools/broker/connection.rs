@@ -41,7 +41,6 @@ struct Connection {
 
 enum AfterPacket {
     Go,
-    /// The broker closes the connection with this reason.
     Close(DisconnectReasonCode),
     /// The client has closed the connection.
     Ended,
@@ -112,7 +111,7 @@ impl Connection {
         match end {
             Ok(Some(reason)) => {
                 let goodbye = Packet::Disconnect(Disconnect::new(reason));
-                // Errors do not matter: the client may be gone already.
+                // Ignore errors: the client may be gone already.
                 let _ = timeout(CLIENT_TIMEOUT, self.writer.send(goodbye)).await;
             }
             Ok(None) => {}

@@ -28,7 +28,6 @@ struct Client {
 #[derive(Debug)]
 pub(super) enum Outgoing {
     Publish(Box<Publish>),
-    /// Closes the connection with this reason.
     Close(DisconnectReasonCode),
 }
 

@@ -198,7 +198,7 @@ impl Stage {
         }
     }
 
-    /// Prints the closing text. `keeps_running` is true if the demonstration keeps running until Ctrl-C.
+    /// Prints the closing text. `keeps_running` is true if the pages and the broker stay available until Ctrl-C.
     pub(super) fn print_closing(&self, out: &mut impl Write, keeps_running: bool) -> io::Result<()> {
         if let Some(outcome) = &self.outcome {
             writeln!(out, "The first game: {outcome}")?;
@@ -251,7 +251,6 @@ impl<'w, W: Write> Paper<'w, W> {
         })
     }
 
-    /// Prints the title of the next recording.
     pub(super) fn begin_act(&mut self, stage: &Stage) -> io::Result<()> {
         (self.plies, self.ended) = (0, false);
         self.remark.clear();

@@ -38,7 +38,7 @@ pub(super) enum RehearsalOutput {
     /// The cable was plugged in again.
     Plugged,
     /// A report for the user.
-    Words(String),
+    Report(String),
 }
 
 #[derive(Debug)]
@@ -240,7 +240,7 @@ impl Rehearsal {
     }
 
     fn announce(&mut self, table: usize, words: String) {
-        self.output.push_back((table, RehearsalOutput::Words(words)));
+        self.output.push_back((table, RehearsalOutput::Report(words)));
     }
 
     fn inject(&mut self, now: Timestamp, table_index: usize, trouble: EmulatedFault) {
@@ -259,10 +259,10 @@ impl Rehearsal {
             table.due = table.played.poll_deadline();
         }
         let output = match trouble {
-            _ if !changed => RehearsalOutput::Words(format!("is {trouble} already")),
+            _ if !changed => RehearsalOutput::Report(format!("is {trouble} already")),
             EmulatedFault::Unplug if self.bus.is_none() => RehearsalOutput::Unplugged,
             EmulatedFault::Plug if self.bus.is_none() => RehearsalOutput::Plugged,
-            _ => RehearsalOutput::Words(trouble.to_string()),
+            _ => RehearsalOutput::Report(trouble.to_string()),
         };
         self.output.push_back((table_index, output));
     }

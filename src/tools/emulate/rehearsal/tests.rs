@@ -48,7 +48,7 @@ fn watch(
 fn words(rehearsal: &mut Rehearsal, until: Timestamp) -> Vec<(usize, String)> {
     let mut reported = Vec::new();
     watch(rehearsal, until, |_, table, output| match output {
-        RehearsalOutput::Words(words) => reported.push((table, words)),
+        RehearsalOutput::Report(words) => reported.push((table, words)),
         RehearsalOutput::Unplugged | RehearsalOutput::Plugged => {
             reported.push((table, format!("{output:?}")))
         }
@@ -108,8 +108,8 @@ fn faults_begin_and_end_at_their_times() {
         |at, table, output| {
             let text = match output {
                 RehearsalOutput::Bytes(_) => return,
-                RehearsalOutput::Words(words) if words.contains(',') => return,
-                RehearsalOutput::Words(words) => words,
+                RehearsalOutput::Report(words) if words.contains(',') => return,
+                RehearsalOutput::Report(words) => words,
                 other => format!("{other:?}"),
             };
             reported.push((at.saturating_duration_since(NOON).as_secs(), table, text));
@@ -186,8 +186,8 @@ fn ask(rehearsal: &mut Rehearsal, at: u64, kind: BusCommandKind, board: u16) -> 
                 });
             });
         }
-        RehearsalOutput::Words(words) if words.contains(" - ") => {}
-        RehearsalOutput::Words(words) => reported.push(words),
+        RehearsalOutput::Report(words) if words.contains(" - ") => {}
+        RehearsalOutput::Report(words) => reported.push(words),
         other => panic!("{other:?}"),
     };
     watch(rehearsal, now, |_, line, output| handle(line, output));
