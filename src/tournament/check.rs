@@ -231,7 +231,7 @@ fn unknown_id(player: &Player, id: u32, list: &FideList) -> Finding {
     Finding::lost(DoubtKind::UnknownId, Some(&player.place), text)
 }
 
-/// Compares a player with the entry of the FIDE list.
+/// Reports the differences between a player and the entry of the FIDE list.
 fn compare(player: &Player, entry: &FideEntry) -> Vec<Finding> {
     let (name, place) = (&player.name, Some(&player.place));
     let mut found = Vec::new();

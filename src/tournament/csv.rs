@@ -25,7 +25,6 @@ pub(super) fn is_header(line: &str) -> bool {
         || line.to_lowercase().starts_with("sep=")
 }
 
-/// Returns whether a line contains a separator.
 pub(super) fn has_separator(line: &str) -> bool {
     line.contains(char::from(separator(line)))
 }

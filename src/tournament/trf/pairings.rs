@@ -150,17 +150,17 @@ fn alone(entry: &PlayerEntry, doubts: &Doubts, (line, column): (usize, usize)) -
 
 /// Returns the result from the entries of both players; `None` if the game has not been played.
 fn result(white: char, black: char) -> Option<GameResult> {
-    let halves = |result: char| match result {
+    let half_points = |result: char| match result {
         '1' | '+' | 'W' => Some(2),
         '=' | 'D' => Some(1),
         '0' | '-' | 'L' => Some(0),
         _ => None,
     };
-    let (white, black) = (halves(white), halves(black));
+    let (white, black) = (half_points(white), half_points(black));
     // One line may not have the result yet.
     match (
-        white.or_else(|| black.map(|halves| 2 - halves))?,
-        black.or_else(|| white.map(|halves| 2 - halves))?,
+        white.or_else(|| black.map(|half_points| 2 - half_points))?,
+        black.or_else(|| white.map(|half_points| 2 - half_points))?,
     ) {
         (2, 0) => Some(GameResult::WhiteWins),
         (0, 2) => Some(GameResult::BlackWins),
