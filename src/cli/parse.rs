@@ -251,7 +251,6 @@ fn rules_from(config: Option<PathBuf>, rules: RulesArguments) -> RulesFrom {
     }
 }
 
-/// Builds regulations for all boards from the arguments.
 fn regulations(rules: RulesArguments) -> Regulations {
     let played = RulesTable {
         laws: rules.laws,

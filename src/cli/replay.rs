@@ -234,7 +234,7 @@ async fn publish<W: Write>(
             let boards = running
                 .replay
                 .boards()
-                .filter(|board| running.is_of(board.name()));
+                .filter(|board| running.shows_board(board.name()));
             connection.publish(&mut publisher, at, &explained, boards).await?;
         }
     }
@@ -304,8 +304,7 @@ impl<'c> Running<'c> {
         self.stretch.as_ref().is_none_or(|stretch| stretch.shows(at))
     }
 
-    /// Returns whether the board is to be shown.
-    fn is_of(&self, board: &str) -> bool {
+    fn shows_board(&self, board: &str) -> bool {
         self.rules.is_on_board(board) && self.stretch.as_ref().is_none_or(|stretch| stretch.is_of(board))
     }
 
