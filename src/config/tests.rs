@@ -398,7 +398,7 @@ fn state_directory_comes_from_configuration_then_systemd_then_user() {
             ordinary_user("/home/ada", "/var/ada"),
             "/var/ada/kiebitz",
         ),
-        // The specification requires that paths which are not absolute are ignored.
+        // The specification requires that paths that are not absolute are ignored.
         (
             &default,
             ordinary_user("/home/ada", "state"),
