@@ -112,9 +112,9 @@ struct JournalCopy(PathBuf);
 
 impl JournalCopy {
     fn remove(&self) {
-        for beside in ["", "-wal", "-shm"] {
+        for suffix in ["", "-wal", "-shm"] {
             let mut name = self.0.clone().into_os_string();
-            name.push(beside);
+            name.push(suffix);
             // Ignore errors: the next run overwrites leftovers.
             let _ = std::fs::remove_file(name);
         }

@@ -24,7 +24,7 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
         &mut doubts,
     );
     let mut tournament = Tournament::default();
-    let mut rounds: BTreeMap<u32, Merged> = BTreeMap::new();
+    let mut rounds: BTreeMap<u32, MergedRound> = BTreeMap::new();
     let mut listed = BTreeSet::new();
     for file in files {
         let Tournament {
@@ -48,7 +48,7 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
             }
         }
         for (number, round) in file_rounds {
-            let merged = rounds.entry(number).or_insert_with(|| Merged::new(number));
+            let merged = rounds.entry(number).or_insert_with(|| MergedRound::new(number));
             merged.date = merged.date.take().or(round.date);
             merged.time_control = merged.time_control.take().or(round.time_control);
             for pairing in round.pairings {
@@ -64,7 +64,7 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
 }
 
 #[derive(Debug)]
-struct Merged {
+struct MergedRound {
     number: u32,
     date: Option<String>,
     time_control: Option<String>,
@@ -97,7 +97,7 @@ impl Pair {
     }
 }
 
-impl Merged {
+impl MergedRound {
     const fn new(number: u32) -> Self {
         Self {
             number,

@@ -76,7 +76,7 @@ impl TagReader {
         }
     }
 
-    /// Tracks comments, because a line in a comment is not a tag.
+    /// Tracks whether the text is in a comment, because a line in a comment is not a tag.
     fn moves(&mut self, line: &str) {
         for c in line.chars() {
             match c {
