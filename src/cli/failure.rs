@@ -30,7 +30,7 @@ pub(super) fn note(text: &str) {
     print(text);
 }
 
-/// Tells whether the error is a closed output, for example because `head` has ended.
+/// Returns whether the error is a closed output, for example because `head` has ended.
 pub(super) fn is_broken_pipe(error: &Error) -> bool {
     let kind = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| {
@@ -85,7 +85,7 @@ fn advice(error: &Error) -> Option<&'static str> {
 }
 
 fn print(text: &str) {
-    // Errors do not matter: if stderr is closed, nobody reads the message.
+    // Ignore errors: if stderr is closed, nobody reads the message.
     let _ = writeln!(shown::stderr(), "{text}");
 }
 

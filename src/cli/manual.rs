@@ -29,11 +29,11 @@ fn write_pages(directory: &Path) -> io::Result<()> {
     while let Some(command) = commands.pop() {
         let name = command.get_name().to_owned();
         let bin_name = command.get_bin_name().unwrap_or(&name);
-        commands.extend(command.get_subcommands().map(|below| {
-            let bin_name = format!("{bin_name} {}", below.get_name());
+        commands.extend(command.get_subcommands().map(|subcommand| {
+            let bin_name = format!("{bin_name} {}", subcommand.get_name());
             // clap needs a `&'static str`; the leak is harmless, because the program ends soon.
-            let name: &'static str = format!("{name}-{}", below.get_name()).leak();
-            below.clone().name(name).bin_name(bin_name)
+            let name: &'static str = format!("{name}-{}", subcommand.get_name()).leak();
+            subcommand.clone().name(name).bin_name(bin_name)
         }));
         fs::write(directory.join(format!("{name}.1")), page(command)?)?;
     }

@@ -1,6 +1,6 @@
 //! The command line: the arguments, the requests they are parsed into, and the functions that carry out the requests.
 //!
-//! Modules outside this one know nothing about command line flags.
+//! No other module depends on command line flags.
 
 mod args;
 mod backup;
@@ -73,7 +73,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         #[cfg(target_os = "linux")]
         Invocation::CheckConfig(file) => check_config::run(file.as_deref(), &mut out),
         Invocation::Demo(mut demo) => {
-            // On a terminal the pages stay open for a person; scripts expect that the demo ends.
+            // On a terminal the pages stay available until Ctrl-C. Scripts expect the demo to end.
             demo.wait |= std::io::stdout().is_terminal();
             crate::tools::demo::run(&demo, venue(), &mut out)
         }
@@ -120,7 +120,7 @@ fn venue() -> Venue {
 
 /// Prints an error of clap. Help and version also come as errors, go to stdout and count as success.
 fn usage(error: &clap::Error) -> Exit {
-    // Errors of printing do not matter: there is no other place to report them.
+    // Ignore printing errors: there is no other place to report them.
     if error.use_stderr() {
         // Without colours, because clap repeats arguments, which may be hostile file names.
         let _ = write!(shown::stderr(), "{}", error.render());

@@ -251,7 +251,6 @@ fn rules_from(config: Option<PathBuf>, rules: RulesArguments) -> RulesFrom {
     }
 }
 
-/// Builds regulations for all boards from the arguments.
 fn regulations(rules: RulesArguments) -> Regulations {
     let played = RulesTable {
         laws: rules.laws,
@@ -512,8 +511,8 @@ mod tests {
             let error = parse(["kiebitz", command, "--no-such-option"].map(OsString::from)).unwrap_err();
             error.to_string()
         };
-        let says_so = message("emulate").contains("built without `emulate`");
-        assert_eq!(says_so, !cfg!(feature = "emulator"));
+        let is_explained = message("emulate").contains("built without `emulate`");
+        assert_eq!(is_explained, !cfg!(feature = "emulator"));
         assert!(message("imitate").contains("unrecognized subcommand 'imitate'"));
     }
 

@@ -28,7 +28,6 @@ pub(super) struct NoMoment {
     text: String,
 }
 
-/// A period with optional bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Period {
     pub(super) since: Option<PeriodBound>,

@@ -112,10 +112,10 @@ struct JournalCopy(PathBuf);
 
 impl JournalCopy {
     fn remove(&self) {
-        for beside in ["", "-wal", "-shm"] {
+        for suffix in ["", "-wal", "-shm"] {
             let mut name = self.0.clone().into_os_string();
-            name.push(beside);
-            // Errors do not matter: the next run overwrites leftovers.
+            name.push(suffix);
+            // Ignore errors: the next run overwrites leftovers.
             let _ = std::fs::remove_file(name);
         }
     }
@@ -132,7 +132,7 @@ fn warn_of_owner(path: &Path) {
     let owner = |path: &Path| {
         std::fs::metadata(path)
             .ok()
-            .map(|about| (about.uid(), about.gid()))
+            .map(|metadata| (metadata.uid(), metadata.gid()))
     };
     let directory = path.parent().and_then(owner);
     if directory.is_some() && owner(path) != directory {
@@ -147,9 +147,9 @@ fn warn_of_owner(path: &Path) {
 /// Adds the seqs between the last event in the journal and the last assigned seq to the missing ones.
 fn add_missing_seqs(rebuilt: &mut Rebuilt, last_seqs: &BTreeMap<String, u64>) {
     for (board, last) in last_seqs {
-        let about = rebuilt.boards.entry(board.clone()).or_default();
-        if about.last < *last {
-            about.missing.push((about.last + 1, *last));
+        let result = rebuilt.boards.entry(board.clone()).or_default();
+        if result.last < *last {
+            result.missing.push((result.last + 1, *last));
         }
     }
 }
@@ -158,27 +158,27 @@ fn print_summary(rebuilt: &Rebuilt, dry_run: bool, out: &mut impl Write) -> Resu
     if let Some(begins) = rebuilt.begins {
         writeln!(out, "the recordings begin at {}", time_text(begins))?;
     }
-    for (board, about) in &rebuilt.boards {
+    for (board, result) in &rebuilt.boards {
         let name: String = board.chars().filter(|c| !c.is_control()).collect();
-        writeln!(out, "{name}: {}", describe(about, dry_run))?;
+        writeln!(out, "{name}: {}", describe(result, dry_run))?;
     }
     Ok(())
 }
 
-fn describe(about: &RebuiltBoard, dry_run: bool) -> String {
-    let filled = match about.filled {
+fn describe(result: &RebuiltBoard, dry_run: bool) -> String {
+    let filled = match result.filled {
         0 => "nothing".to_owned(),
         1 => "1 event".to_owned(),
         events => format!("{events} events"),
     };
-    let done = match (dry_run, about.filled) {
+    let done = match (dry_run, result.filled) {
         (true, _) => "would be filled in",
         (false, 0 | 1) => "was filled in",
         (false, _) => "were filled in",
     };
     let mut words = vec![format!("{filled} {done}")];
-    words.extend(about.unfit.iter().map(ToString::to_string));
-    words.push(match about.missing.as_slice() {
+    words.extend(result.unfit.iter().map(ToString::to_string));
+    words.push(match result.missing.as_slice() {
         [] => "no event is missing".to_owned(),
         missing => format!("missing: {}", ranges(missing)),
     });
@@ -201,22 +201,22 @@ mod tests {
 
     #[test]
     fn the_result_for_a_board_is_described_in_one_line() {
-        let about = RebuiltBoard {
+        let result = RebuiltBoard {
             filled: 1,
             unfit: vec![NotRebuilt::Differs(57)],
             missing: vec![(12, 12), (60, 71)],
             last: 80,
         };
         assert_eq!(
-            describe(&about, false),
+            describe(&result, false),
             "1 event was filled in; event 57 differs between the recording and the journal; missing: 12, 60-71"
         );
-        let about = RebuiltBoard {
+        let result = RebuiltBoard {
             filled: 2,
             ..RebuiltBoard::default()
         };
         assert_eq!(
-            describe(&about, true),
+            describe(&result, true),
             "2 events would be filled in; no event is missing"
         );
         assert_eq!(

@@ -234,7 +234,7 @@ async fn publish<W: Write>(
             let boards = running
                 .replay
                 .boards()
-                .filter(|board| running.is_of(board.name()));
+                .filter(|board| running.shows_board(board.name()));
             connection.publish(&mut publisher, at, &explained, boards).await?;
         }
     }
@@ -269,7 +269,7 @@ struct Running<'c> {
     broken: Option<anyhow::Error>,
 }
 
-/// Error: the output cannot be written, so that continuing is pointless.
+/// The output cannot be written, so the replay ends.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the output")]
 struct Unprinted;
@@ -299,13 +299,12 @@ impl<'c> Running<'c> {
             .filter(|at| self.broken.is_none() && !over(at))
     }
 
-    /// Tells whether a step at that time belongs to the part to show.
+    /// Returns whether a step at time `at` belongs to the part to show.
     fn shows(&self, at: Timestamp) -> bool {
         self.stretch.as_ref().is_none_or(|stretch| stretch.shows(at))
     }
 
-    /// Tells whether the board is to be shown.
-    fn is_of(&self, board: &str) -> bool {
+    fn shows_board(&self, board: &str) -> bool {
         self.rules.is_on_board(board) && self.stretch.as_ref().is_none_or(|stretch| stretch.is_of(board))
     }
 

@@ -22,7 +22,8 @@ use crate::system_time;
 
 pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit> {
     let is_file = request.subject.exists();
-    // A game is in the journal of the usual configuration. For a file that configuration is not read, as in a replay.
+    // A game comes from the journal of the default configuration. For a file that configuration is not read, as in
+    // `kiebitz replay`.
     let config = match &request.rules {
         RulesFrom::Arguments(_) if !is_file => Config::read_or_default(None),
         rules => replay::config(rules),
@@ -73,7 +74,7 @@ fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -
         file: path.display().to_string(),
         cut_at: None,
     };
-    if holds_events(BufReader::new(open()?))? {
+    if is_event_file(BufReader::new(open()?))? {
         if commands.is_some() {
             bail!("--commands is for captures only: a file of events already includes their effects");
         }
@@ -95,17 +96,17 @@ fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -
     Ok((report, exit))
 }
 
-/// Tells whether a file begins with a JSON object, so that it is not a capture.
-fn holds_events(mut file: impl BufRead) -> Result<bool> {
+/// Returns whether a file begins with a JSON object and is therefore not a capture.
+fn is_event_file(mut file: impl BufRead) -> Result<bool> {
     loop {
-        let ahead = file.fill_buf()?;
-        if ahead.is_empty() {
+        let buffered = file.fill_buf()?;
+        if buffered.is_empty() {
             return Ok(false);
         }
-        if let Some(first) = ahead.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        if let Some(first) = buffered.iter().find(|byte| !byte.is_ascii_whitespace()) {
             return Ok(*first == b'{');
         }
-        let blank = ahead.len();
+        let blank = buffered.len();
         file.consume(blank);
     }
 }

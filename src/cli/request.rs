@@ -1,4 +1,5 @@
-//! Requests to the program, after parsing and checking.
+//! Requests to the program, after parsing and checking. In all of them `config` is the configuration file; `None`
+//! stands for the default file.
 
 use std::path::PathBuf;
 
@@ -62,7 +63,6 @@ pub(super) struct BackupRequest {
     pub(super) file: PathBuf,
     /// Whether an existing file is overwritten.
     pub(super) replace: bool,
-    /// Configuration file; `None` for the usual one.
     pub(super) config: Option<PathBuf>,
 }
 
@@ -70,7 +70,6 @@ pub(super) struct BackupRequest {
 pub(super) struct EventCheckRequest {
     pub(super) files: Vec<PathBuf>,
     pub(super) fide_list: Option<PathBuf>,
-    /// Configuration file; `None` for the usual one.
     pub(super) config: Option<PathBuf>,
     /// Round to check; `None` for all rounds with open games.
     pub(super) round: Option<u32>,
@@ -82,7 +81,6 @@ pub(super) struct EventCheckRequest {
 pub(super) struct RebuildRequest {
     /// Whether to leave the journal unchanged and only print the result.
     pub(super) dry_run: bool,
-    /// Configuration file; `None` for the usual one.
     pub(super) config: Option<PathBuf>,
 }
 
@@ -119,7 +117,6 @@ impl Selection {
 pub(super) struct ExportRequest {
     pub(super) events: Exported,
     pub(super) output: Option<PathBuf>,
-    /// Configuration file; `None` for the usual one.
     pub(super) config: Option<PathBuf>,
 }
 
@@ -140,7 +137,6 @@ pub(super) struct GamesRequest {
     pub(super) unfinished: bool,
     pub(super) violations: bool,
     pub(super) form: GamesForm,
-    /// Configuration file; `None` for the usual one.
     pub(super) config: Option<PathBuf>,
 }
 
@@ -155,7 +151,6 @@ pub(super) enum GamesForm {
 pub(super) struct PgnRequest {
     pub(super) games: Vec<String>,
     pub(super) output: Option<PathBuf>,
-    /// Configuration file; `None` for the usual one.
     pub(super) config: Option<PathBuf>,
 }
 
@@ -184,7 +179,7 @@ pub(super) struct ReportRequest {
     pub(super) letters: Option<&'static Letters>,
     /// Rules for a capture. A configuration also has the location of the journal.
     pub(super) rules: RulesFrom,
-    /// Whether the sheet for an adjournment is added in any case.
+    /// Whether to add the sheet for an adjournment even if the game was not adjourned.
     pub(super) adjournment: bool,
     /// File with an arbiter's commands, for a capture.
     pub(super) commands: Option<PathBuf>,
@@ -204,7 +199,7 @@ pub(super) enum RulesFrom {
     Arguments(Regulations),
 }
 
-/// Replay one capture under a stream name.
+/// A capture to replay, and the name of its event stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CaptureRequest {
     /// Path of a file or folder, or id of a game.

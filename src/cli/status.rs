@@ -19,7 +19,7 @@ pub(super) struct StatusRequest {
 /// Timeout of the request. A daemon that needs longer is not working.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The shown part of the answer.
+/// Part of the daemon's answer that is printed.
 #[derive(Debug, Deserialize)]
 struct Answer {
     ok: bool,
@@ -81,7 +81,7 @@ mod jiff_time {
     }
 }
 
-/// Queries the daemon and prints its state. The exit code tells whether something needs attention.
+/// Queries the daemon and prints its state. The exit code shows whether something needs attention.
 pub(super) fn run(request: &StatusRequest, out: &mut impl Write) -> Result<Exit> {
     let config = Config::read_or_default(request.config.as_deref())?;
     let Some(address) = config.http else {

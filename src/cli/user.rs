@@ -25,7 +25,7 @@ pub(super) fn run(request: &UserRequest, out: &mut impl Write) -> Result<Exit> {
 fn password(name: &str) -> Result<String> {
     let stdin = io::stdin();
     let Ok(usual) = rustix::termios::tcgetattr(&stdin) else {
-        return line();
+        return read_line();
     };
     let mut hidden = usual.clone();
     hidden.local_modes.remove(LocalModes::ECHO);
@@ -44,12 +44,12 @@ fn ask(question: &str) -> Result<String> {
     let mut terminal = crate::shown::stderr();
     write!(terminal, "{question}")?;
     terminal.flush()?;
-    let answer = line();
+    let answer = read_line();
     writeln!(terminal)?;
     answer
 }
 
-fn line() -> Result<String> {
+fn read_line() -> Result<String> {
     let mut text = String::new();
     let read = io::stdin().lock().read_line(&mut text);
     read.context("cannot read the password")?;

@@ -118,7 +118,7 @@ impl FromStr for Log {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // `Targets` would take a single word that is not a level for the name of a module.
+        // `Targets` would parse a single word that is not a level as the name of a module.
         let plain = |part: &str| part.contains('=') || part.parse::<LevelFilter>().is_ok();
         let targets = text.parse().ok().filter(|_| text.split(',').all(plain));
         targets.map(Self).ok_or(

@@ -89,8 +89,8 @@ pub struct Config {
     pub boards: Vec<NamedBoard>,
     /// Messages on clocks between games.
     pub clock_messages: ClockMessages,
-    /// The tables about boards and rules, as a configuration of its own. The journal stores this text, so that a
-    /// later replay knows the names and rules that applied at the time. It contains no secrets.
+    /// The tables about boards and rules, as a configuration of its own. The journal stores this text, so that a later
+    /// replay uses the names and rules that applied at the time. It contains no secrets.
     pub of_boards: String,
 }
 
@@ -262,7 +262,7 @@ impl Config {
         path.or_else(|| usual.exists().then_some(usual))
     }
 
-    /// Parses the text of a configuration. `path` is the name of the file for errors.
+    /// Parses the text of a configuration. `path` is the file name for error messages.
     ///
     /// # Errors
     ///

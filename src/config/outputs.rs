@@ -8,8 +8,8 @@ use crate::outputs::feeds::{FeedSettings, Output};
 use crate::outputs::mqtt::MqttConfig;
 
 impl Config {
-    /// Returns the configured outputs. `in_hall` has the desk's access to pairings and recordings; a hub passes `None`,
-    /// because the boards are elsewhere.
+    /// Returns the configured outputs. `in_hall` gives the desk access to pairings and recordings; a hub passes `None`,
+    /// because its boards are elsewhere.
     pub(crate) fn outputs(&self, in_hall: Option<InHall>) -> FeedSettings {
         // Programs that expect LiveChess run next to the boards, so a hub does not serve them.
         let livechess = self.livechess.as_ref().filter(|_| in_hall.is_some());

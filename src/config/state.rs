@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use super::Config;
 use crate::tournament::files::PairingFiles;
 
-/// Environment of the process, as far as it determines the paths.
+/// The parts of the process environment that determine the paths.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Environment {
     /// `$STATE_DIRECTORY`, which systemd sets.
     pub(super) systemd: Option<OsString>,
-    /// Whether the process runs as an ordinary user with a state directory of their own. Root uses that of the system.
+    /// Whether the process runs as an ordinary user with a state directory of their own. Root uses the system's
+    /// directory.
     pub(super) is_ordinary_user: bool,
     pub(super) state_home: Option<OsString>,
     pub(super) home: Option<OsString>,
@@ -106,7 +107,7 @@ impl Config {
         use std::os::unix::fs::DirBuilderExt;
 
         let directory = self.state_directory();
-        if Environment::of_process().own() != Some(directory.clone()) {
+        if Environment::of_process().user_directory() != Some(directory.clone()) {
             return Ok(());
         }
         let mut builder = std::fs::DirBuilder::new();
@@ -115,7 +116,7 @@ impl Config {
 
     pub(super) fn state_directory_in(&self, environment: &Environment) -> PathBuf {
         self.named_directory(environment)
-            .or_else(|| environment.own())
+            .or_else(|| environment.user_directory())
             .unwrap_or_else(|| SYSTEM.into())
     }
 
@@ -125,11 +126,11 @@ impl Config {
         has_journal: impl Fn(&Path) -> bool,
     ) -> PathBuf {
         let system = Path::new(SYSTEM);
-        let own = environment
-            .own()
-            .filter(|own| has_journal(own) || !has_journal(system));
+        let user_directory = environment
+            .user_directory()
+            .filter(|directory| has_journal(directory) || !has_journal(system));
         self.named_directory(environment)
-            .or(own)
+            .or(user_directory)
             .unwrap_or_else(|| system.to_owned())
     }
 
@@ -155,7 +156,7 @@ impl Environment {
 
     /// Returns an ordinary user's own directory, according to the XDG base directory specification, which ignores paths
     /// that are not absolute.
-    fn own(&self) -> Option<PathBuf> {
+    fn user_directory(&self) -> Option<PathBuf> {
         let absolute =
             |path: &Option<OsString>| path.clone().map(PathBuf::from).filter(|path| path.is_absolute());
         // A user with /var/lib/kiebitz as home is the daemon's user, who has run the command by hand.
@@ -181,6 +182,7 @@ fn is_ordinary_user() -> bool {
 fn is_ordinary_user() -> bool {
     false
 }
+
 /// Returns a directory in memory to which no other user can write.
 #[cfg(target_os = "linux")]
 fn own_memory() -> Option<PathBuf> {

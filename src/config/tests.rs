@@ -94,7 +94,7 @@ fn the_mode_follows_from_the_time_control_unless_it_is_set() {
         mode = "standard"
         "#,
     );
-    let of = |name: &str| {
+    let rules_of = |name: &str| {
         let regulations = config.regulations(name);
         (
             regulations.rules.mode,
@@ -102,9 +102,9 @@ fn the_mode_follows_from_the_time_control_unless_it_is_set() {
             regulations.no_draw_before_move,
         )
     };
-    assert_eq!(of("one"), (Mode::Rapid, false, Some(20)));
-    assert_eq!(of("two"), (Mode::Blitz, false, Some(40)));
-    assert_eq!(of("three"), (Mode::Standard, true, Some(20)));
+    assert_eq!(rules_of("one"), (Mode::Rapid, false, Some(20)));
+    assert_eq!(rules_of("two"), (Mode::Blitz, false, Some(40)));
+    assert_eq!(rules_of("three"), (Mode::Standard, true, Some(20)));
     assert_eq!(config.regulations("two").quickplay_finish, Some(false));
     let follows = config.regulations("two").mode_of_time();
     assert_eq!(follows, Some((Mode::Blitz, "B.1")));
@@ -398,7 +398,7 @@ fn state_directory_comes_from_configuration_then_systemd_then_user() {
             ordinary_user("/home/ada", "/var/ada"),
             "/var/ada/kiebitz",
         ),
-        // The specification requires that paths which are not absolute are ignored.
+        // The specification requires that paths that are not absolute are ignored.
         (
             &default,
             ordinary_user("/home/ada", "state"),

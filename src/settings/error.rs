@@ -57,7 +57,7 @@ impl SpannedError {
     }
 }
 
-/// Converts an error of the parser, with a message for users who seldom write a configuration.
+/// Converts an error of the TOML parser, and rewrites its message for users.
 impl From<toml::de::Error> for SpannedError {
     fn from(error: toml::de::Error) -> Self {
         Self::new(error.span().unwrap_or_default(), in_words(error.message()))

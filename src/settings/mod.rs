@@ -1,6 +1,6 @@
 //! Building blocks for the tables of a configuration: values, their deserialisation, and errors.
 //!
-//! Each output reads its own table with these; [`config`](crate::config) reads the other tables and collects them all.
+//! Each output uses them to read its own table; [`config`](crate::config) reads the other tables and collects them all.
 
 mod error;
 mod reading;

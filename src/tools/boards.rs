@@ -1,7 +1,7 @@
 //! `kiebitz boards`: lists the ports and the boards on them, with advice on how to fix problems.
 //!
-//! All ports are inspected at the same time. The inspection does not disturb games: it sends no clock message and no
-//! reset, and boards on a bus keep their changes for the daemon.
+//! All ports are inspected at the same time. The inspection does not disturb games: it sends neither clock messages nor
+//! resets, and leaves the pending changes of boards on a bus for the daemon to read.
 
 mod board;
 mod draft;
@@ -69,8 +69,8 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<Exit> {
     })
 }
 
-/// Drafts a configuration from the boards on these ports, or on all ports if the list is empty. Returns `Err` if Ctrl-C
-/// interrupts the inspection. Fails if the runtime cannot be started.
+/// Drafts a configuration from the boards on these ports, or on all ports if the list is empty. The inner result is
+/// `Err` if Ctrl-C interrupts the inspection. Fails if the runtime cannot be started.
 pub(crate) fn draft(ports: Vec<PathBuf>) -> Result<Result<ConfigDraft, Exit>> {
     let options = Options {
         config: None,
@@ -118,7 +118,7 @@ impl Inspector<'_> {
     async fn inspect(&self) -> Vec<PortReport> {
         let listing = PortList::new(self.settings()).list();
         if !listing.candidates.is_empty() && std::io::stderr().is_terminal() {
-            // Errors do not matter: if stderr is closed, nobody reads the hint.
+            // Ignore errors: if stderr is closed, nobody reads the hint.
             let _ = writeln!(
                 std::io::stderr(),
                 "Checking the ports; this takes up to 20 s for a row of boards."
@@ -269,7 +269,7 @@ impl FollowedPorts {
     }
 }
 
-/// Prints a line for every change when it happens.
+/// Prints a line for every change as it happens.
 struct ChangePrinter<'o, W> {
     json: bool,
     out: &'o mut W,

@@ -60,7 +60,7 @@ struct Act {
     players: (&'static str, &'static str),
     caption: &'static str,
     /// Upper limit of the replay speed, as a multiple of the original speed.
-    at_most: f64,
+    max_speed: f64,
 }
 
 const ACTS: [Act; 4] = [
@@ -69,37 +69,37 @@ const ACTS: [Act; 4] = [
         stream: "demo",
         players: ("Albers, Frieda", "Brandt, Ole"),
         caption: "a recorded game",
-        at_most: f64::INFINITY,
+        max_speed: f64::INFINITY,
     },
     Act {
         capture: include_bytes!("demo/doubtful.pcapng"),
         stream: "demo-2",
         players: ("Caspari, Lena", "Dietz, Anton"),
         caption: "in move 4 the queen pauses on g6: the move is held back until it is clear",
-        at_most: SLOWLY,
+        max_speed: READABLE_SPEED,
     },
     Act {
         capture: include_bytes!("demo/corrected.pcapng"),
         stream: "demo-3",
         players: ("Ebert, Mara", "Falk, Johann"),
         caption: "in move 2 the queen pauses on d6 for long: the move announced too early is corrected",
-        at_most: SLOWLY,
+        max_speed: READABLE_SPEED,
     },
     Act {
         capture: include_bytes!("demo/illegal.pcapng"),
         stream: "demo-4",
         players: ("Gruber, Paula", "Hansen, Erik"),
         caption: "in move 2 Black leaves the king in check and presses the clock",
-        at_most: SLOWLY,
+        max_speed: READABLE_SPEED,
     },
 ];
 /// Speed limit for recordings with advice to the arbiter, which takes some seconds to read.
-const SLOWLY: f64 = 2.0;
+const READABLE_SPEED: f64 = 2.0;
 
 impl Act {
     fn speed(&self, requested: Speed) -> Speed {
         match requested {
-            Speed::Times(times) => Speed::Times(times.min(self.at_most)),
+            Speed::Times(times) => Speed::Times(times.min(self.max_speed)),
             Speed::Max => Speed::Max,
         }
     }
@@ -180,10 +180,10 @@ async fn run_acts(
     if let Some(connection) = connection {
         connection.drained().await?;
     }
-    stage.farewell(out, demo.wait)?;
+    stage.print_closing(out, demo.wait)?;
     if demo.wait {
         loop {
-            pages.obey(&mut parts).await?;
+            pages.handle_next_command(&mut parts).await?;
         }
     }
     Ok(Exit::Fine)
@@ -245,7 +245,7 @@ async fn play(
         loop {
             tokio::select! {
                 () = pace.pass(at) => break,
-                done = pages.obey(parts) => done?,
+                done = pages.handle_next_command(parts) => done?,
             }
         }
         let part = &mut parts[nth];

@@ -109,7 +109,7 @@ impl FromStr for Share {
 pub enum Hands {
     /// The same temperament at every board.
     Of(Temperament),
-    /// A different temperament from board to board, in turn, except the hurried one.
+    /// The boards get the temperaments in turn, all but the hurried one.
     Mixed,
 }
 
@@ -284,7 +284,7 @@ impl<'o, W: Write> Room<'o, W> {
         }
     }
 
-    /// Runs everything that is due, and prints reports.
+    /// Advances the rehearsal to `now`, writes due bytes to the ports and prints reports.
     fn advance(&mut self, now: Timestamp) -> Result<()> {
         self.rehearsal.advance(now);
         while let Some((table, output)) = self.rehearsal.poll_output() {
@@ -306,7 +306,7 @@ impl<'o, W: Write> Room<'o, W> {
                     )?;
                     self.set_port(table, Some(port));
                 }
-                RehearsalOutput::Words(words) => self.report(&name(table), &words)?,
+                RehearsalOutput::Report(text) => self.report(&name(table), &text)?,
             }
         }
         Ok(())
@@ -354,11 +354,11 @@ impl<'o, W: Write> Room<'o, W> {
     }
 
     /// Prints a line that begins with the local time.
-    fn report(&mut self, source: &str, words: &str) -> Result<()> {
+    fn report(&mut self, source: &str, text: &str) -> Result<()> {
         let time = jiff::Timestamp::from_microsecond(self.time.now().as_micros())?
             .to_zoned(self.zone.clone())
             .strftime("%H:%M:%S");
-        writeln!(self.out, "{time}  {source}: {words}")?;
+        writeln!(self.out, "{time}  {source}: {text}")?;
         Ok(self.out.flush()?)
     }
 }

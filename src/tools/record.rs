@@ -337,7 +337,7 @@ impl CaptureFile {
 }
 
 fn notify(text: &str) {
-    // Errors do not matter: if stderr is closed, nobody reads the messages.
+    // Ignore errors: if stderr is closed, nobody reads the messages.
     let _ = writeln!(crate::shown::stderr(), "kiebitz: {text}");
 }
 
@@ -345,5 +345,4 @@ fn notify(text: &str) {
 const MAX_INPUTS: usize = 64;
 /// Period of syncing the file, which bounds the loss at a power failure.
 const SYNC_PERIOD: Duration = Duration::from_secs(1);
-/// Period of progress messages.
 const PROGRESS_PERIOD: Duration = Duration::from_secs(10);

@@ -45,12 +45,10 @@ pub struct Totals {
 }
 
 impl Finding {
-    /// Creates a finding about data that will be missing unless somebody fixes the problem.
     fn lost(about: DoubtKind, place: Option<&FilePosition>, text: impl Into<String>) -> Self {
         Self::new(Severity::Lost, about, place, text)
     }
 
-    /// Creates a finding for information only.
     fn note(about: DoubtKind, place: Option<&FilePosition>, text: impl Into<String>) -> Self {
         Self::new(Severity::Note, about, place, text)
     }
@@ -95,8 +93,8 @@ impl Totals {
 }
 
 impl Check<'_> {
-    /// Checks an event. Returns the findings, including the doubts from reading its files: missing data first, then
-    /// mere information, each in the order of the files.
+    /// Checks an event. Returns the findings, including the doubts from reading its files. Findings about missing data
+    /// come first, then those for information only; each group is in the order of the files.
     #[must_use]
     pub fn findings(&self, event: &Tournament, doubts: Vec<Doubt>) -> Vec<Finding> {
         let mut found: Vec<Finding> = doubts.into_iter().map(Finding::from).collect();
@@ -150,15 +148,15 @@ impl Check<'_> {
             players = event.everybody().collect();
         }
         players.retain(|player| seen.insert(player_key(player)));
-        let without = players
+        let without_id = players
             .iter()
             .filter(|player| player.facts.fide_id.is_none())
             .count();
         // If all FIDE ids are missing, one finding is enough.
-        let all = without == players.len() && without > 1 && self.fide.is_none();
-        if let Some(first) = players.first().filter(|_| all) {
+        let all_missing = without_id == players.len() && without_id > 1 && self.fide.is_none();
+        if let Some(first) = players.first().filter(|_| all_missing) {
             let text = format!(
-                "none of the {without} players has a FIDE id, which broadcasts need: export the pairings with \
+                "none of the {without_id} players has a FIDE id, which broadcasts need: export the pairings with \
                  ids, or add the FIDE report (TRF) or a list of players"
             );
             return vec![Finding::lost(DoubtKind::NoFideId, Some(&first.place), text)];
@@ -173,7 +171,7 @@ impl Check<'_> {
                 Some(&player.place),
                 format!("{} has no FIDE id: add it in the pairing program", player.name),
             )],
-            (None, Some(list)) => vec![without_id(player, list)],
+            (None, Some(list)) => vec![missing_id(player, list)],
             (Some(id), Some(list)) => match list.player(id) {
                 Some(entry) => compare(player, entry),
                 None => vec![unknown_id(player, id, list)],
@@ -192,7 +190,7 @@ fn player_key(player: &Player) -> (Option<u32>, String) {
 }
 
 /// Searches the FIDE list for a player without an id.
-fn without_id(player: &Player, list: &FideList) -> Finding {
+fn missing_id(player: &Player, list: &FideList) -> Finding {
     let found: Vec<&FideEntry> = list.named(&player.name).collect();
     let name = &player.name;
     let (about, text) = match found.as_slice() {
@@ -233,13 +231,13 @@ fn unknown_id(player: &Player, id: u32, list: &FideList) -> Finding {
     Finding::lost(DoubtKind::UnknownId, Some(&player.place), text)
 }
 
-/// Compares a player with the entry of the FIDE list.
+/// Reports the differences between a player and the entry of the FIDE list.
 fn compare(player: &Player, entry: &FideEntry) -> Vec<Finding> {
     let (name, place) = (&player.name, Some(&player.place));
     let mut found = Vec::new();
     if names::key(name) != names::key(&entry.name) {
         let id = entry.id;
-        found.push(match names::are_akin(name, &entry.name) {
+        found.push(match names::share_a_word(name, &entry.name) {
             true => Finding::note(
                 DoubtKind::OtherName,
                 place,

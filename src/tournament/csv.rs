@@ -16,18 +16,17 @@ use super::values::{self, ImplausibleValue};
 use super::{Pairing, Player, ReadError, Tournament, names};
 use header::{Column, Fact, Side};
 
-/// Tells whether a line is the header of pairings or of a list of players.
+/// Returns whether a line is the header of pairings or of a list of players.
 pub(super) fn is_header(line: &str) -> bool {
     let fields = line
-        .split(char::from(divider(line)))
+        .split(char::from(separator(line)))
         .map(|field| field.trim_matches('"'));
     header::columns(fields).is_ok_and(|columns| Kind::of(&columns).is_some())
         || line.to_lowercase().starts_with("sep=")
 }
 
-/// Tells whether a line contains a separator.
-pub(super) fn is_divided(line: &str) -> bool {
-    line.contains(char::from(divider(line)))
+pub(super) fn has_separator(line: &str) -> bool {
+    line.contains(char::from(separator(line)))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,12 +73,12 @@ struct CsvLine<'t> {
 /// Reads a file. Pairings without a round number belong to the round `assumed`.
 pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
     let file = doubts.place(1, 1).file;
-    let (divider, from) = find_header(text);
-    let mut places = FilePositions::new(text, from, divider);
+    let (separator, from) = find_header(text);
+    let mut places = FilePositions::new(text, from, separator);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
-        .delimiter(divider)
+        .delimiter(separator)
         .from_reader(text.get(from..).unwrap_or_default().as_bytes());
     let mut header = None;
     let mut rows = Rows::default();
@@ -259,9 +258,9 @@ impl CsvLine<'_> {
 
     /// Reads the player of a side; `None` if the field is empty or stands for a bye.
     fn player(&self, side: Side, doubts: &mut Doubts) -> Option<Player> {
-        let of = |fact| self.get(Column::Of(side, fact));
-        let known = |fact| of(fact).and_then(|(text, _)| values::known(text));
-        let (name, place) = match (of(Fact::Name), of(Fact::Last)) {
+        let field = |fact| self.get(Column::Of(side, fact));
+        let known = |fact| field(fact).and_then(|(text, _)| values::known(text));
+        let (name, place) = match (field(Fact::Name), field(Fact::Last)) {
             (Some((name, place)), _) if !name.trim().is_empty() => (name.trim().to_owned(), place),
             (_, Some((last, place))) => match known(Fact::First) {
                 Some(first) => (format!("{}, {first}", last.trim()), place),
@@ -280,7 +279,7 @@ impl CsvLine<'_> {
             doubts,
         );
         let id = id.flatten();
-        if let (Some((_, Some(problem))), Some((_, place))) = (&id, of(Fact::FideId)) {
+        if let (Some((_, Some(problem))), Some((_, place))) = (&id, field(Fact::FideId)) {
             doubts.note(DoubtKind::FideId, place, problem.to_string());
         }
         let rating = self.value(
@@ -327,18 +326,18 @@ impl CsvLine<'_> {
 /// Tracks the positions of lines and fields, which the CSV reader does not provide.
 struct FilePositions<'t> {
     text: &'t str,
-    divider: char,
+    separator: char,
     /// Byte offset up to which lines have been counted.
     counted: usize,
     line: usize,
 }
 
 impl<'t> FilePositions<'t> {
-    fn new(text: &'t str, from: usize, divider: u8) -> Self {
+    fn new(text: &'t str, from: usize, separator: u8) -> Self {
         let before = text.get(..from).unwrap_or_default();
         Self {
             text,
-            divider: char::from(divider),
+            separator: char::from(separator),
             counted: from,
             line: before.matches('\n').count() + 1,
         }
@@ -359,10 +358,10 @@ impl<'t> FilePositions<'t> {
             match c {
                 // A quotation mark in the middle of an unquoted field is plain text.
                 '"' if first || quoted => quoted = !quoted,
-                c if c == self.divider && !quoted => begins.push(column + 1),
+                c if c == self.separator && !quoted => begins.push(column + 1),
                 _ => {}
             }
-            first = c == self.divider && !quoted;
+            first = c == self.separator && !quoted;
         }
         (self.line, begins)
     }
@@ -380,24 +379,27 @@ fn find_header(text: &str) -> (u8, usize) {
         .get(..4)
         .filter(|prefix| prefix.eq_ignore_ascii_case("sep="))
     {
-        let sign = first
+        let candidate = first
             .as_bytes()
             .get(prefix.len())
             .copied()
             .filter(u8::is_ascii_punctuation);
         let after = text.len().min(blank + first.len() + 1);
-        return (sign.filter(|sign| *sign != b'"').unwrap_or(b'\t'), after);
+        return (
+            candidate.filter(|candidate| *candidate != b'"').unwrap_or(b'\t'),
+            after,
+        );
     }
-    (divider(first), blank)
+    (separator(first), blank)
 }
 
 /// Guesses the separator of a line: the most frequent candidate.
-fn divider(line: &str) -> u8 {
-    let count = |sign: &u8| line.bytes().filter(|byte| byte == sign).count();
+fn separator(line: &str) -> u8 {
+    let count = |candidate: &u8| line.bytes().filter(|byte| byte == candidate).count();
     let mut best = b',';
-    for sign in [b';', b'\t'] {
-        if count(&sign) > count(&best) {
-            best = sign;
+    for candidate in [b';', b'\t'] {
+        if count(&candidate) > count(&best) {
+            best = candidate;
         }
     }
     best

@@ -25,7 +25,7 @@ vocabulary! {
     "kind of finding"
     /// Kind of a doubt.
     pub enum DoubtKind {
-        /// A part of a file is not understood, or only by a guess.
+        /// A part of a file cannot be interpreted, or only by a guess.
         Unclear = "unclear",
         /// A rating, a result or a date is not valid.
         Value = "value",
@@ -62,7 +62,7 @@ vocabulary! {
     }
 }
 
-/// A problem in a file that somebody should look at. Clear parts of the affected data are read all the same.
+/// A problem in a file that a person should check. The unambiguous parts of the affected data are still read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
     /// Severity of the doubt.
@@ -212,13 +212,11 @@ impl Doubts {
         }
     }
 
-    /// Adds a doubt about data that will be missing unless somebody fixes the problem.
     pub(super) fn lost(&mut self, about: DoubtKind, (line, column): (usize, usize), text: impl Into<String>) {
         let place = self.place(line, column);
         self.list.push(Doubt::new(Severity::Lost, about, place, text));
     }
 
-    /// Adds a doubt for information only.
     pub(super) fn note(&mut self, about: DoubtKind, (line, column): (usize, usize), text: impl Into<String>) {
         let place = self.place(line, column);
         self.list.push(Doubt::new(Severity::Note, about, place, text));

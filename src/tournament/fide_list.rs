@@ -80,7 +80,7 @@ impl FideList {
         Self::from_reader(&file, BufReader::with_capacity(BUFFER, opened), event)
     }
 
-    /// Does the same with any reader. `file` is the name for errors.
+    /// Reads the entries like [`read`](Self::read), from any reader. `file` is the file name for error messages.
     ///
     /// # Errors
     ///
@@ -204,7 +204,7 @@ impl ListColumns {
         if !line.trim_start().starts_with("id number") || !line.is_ascii() {
             return None;
         }
-        // A leading blank distinguishes a name that also occurs within another name.
+        // A leading blank prevents a match inside another column name.
         let names = [
             "id number",
             "name",

@@ -49,7 +49,7 @@ impl PairingFiles {
         Self { configured, folder }
     }
 
-    /// Tells whether there is no source at all.
+    /// Returns whether there is no source at all.
     pub(crate) fn are_none(&self) -> bool {
         self.configured.is_empty() && self.folder.is_none()
     }
@@ -63,9 +63,9 @@ impl PairingFiles {
         self.others_than(None)
     }
 
-    /// Returns the same files, without the uploaded file that is to be replaced.
+    /// Returns the files like [`all`](Self::all), without the uploaded file `replaced`.
     pub(crate) fn others_than(&self, replaced: Option<&FileName>) -> Vec<PathBuf> {
-        // `dropped` reports an unreadable folder where a caller asks for the uploaded files.
+        // Ignore errors: callers that list the uploads with `dropped` report an unreadable folder.
         let dropped = self.dropped().unwrap_or_default();
         let folder = self.folder.as_deref().unwrap_or_else(|| Path::new(""));
         let dropped = dropped.iter().filter(|file| Some(&file.name) != replaced);
@@ -92,12 +92,12 @@ impl PairingFiles {
                 continue;
             };
             // The file may have been removed meanwhile.
-            let Ok(known) = entry.metadata() else { continue };
-            if known.is_file() {
+            let Ok(metadata) = entry.metadata() else { continue };
+            if metadata.is_file() {
                 files.push(Dropped {
                     name,
-                    bytes: known.len(),
-                    changed: known.modified()?,
+                    bytes: metadata.len(),
+                    changed: metadata.modified()?,
                 });
             }
         }
@@ -132,7 +132,7 @@ impl PairingFiles {
         // The order of upload must hold even if the computer's clock was ahead when an earlier file was uploaded.
         let newest = others.first().map(|file| file.changed);
         if let Some(newest) =
-            newest.filter(|newest| file.metadata().is_ok_and(|known| is_before(&known, *newest)))
+            newest.filter(|newest| file.metadata().is_ok_and(|meta| is_before(&meta, *newest)))
         {
             file.set_modified(newest + Duration::from_millis(1))?;
         }
@@ -157,8 +157,8 @@ impl PairingFiles {
     }
 }
 
-fn is_before(known: &fs::Metadata, other: SystemTime) -> bool {
-    known.modified().is_ok_and(|changed| changed <= other)
+fn is_before(metadata: &fs::Metadata, other: SystemTime) -> bool {
+    metadata.modified().is_ok_and(|changed| changed <= other)
 }
 
 /// Syncs a folder, so that a rename or a removal survives a power failure.

@@ -34,14 +34,14 @@ enum TableNumbering {
 
 /// Groups the games of a file into rounds.
 ///
-/// If no game has a round number, all games belong to the round `assumed`. If only some games lack it, those games are
-/// left out.
+/// If no game has a round number, all games belong to the round `assumed`. If only some games lack a round number, they
+/// are left out.
 ///
-/// Tables are numbered by the first of these sources whose numbers differ for all games of a round: the board number
-/// (the tag Board), or else the second number of the round ("3.7"); the second number alone; match and board in the
-/// match ("3.2.1", or "3.2" with Board "1"). In the last case the boards of the second match follow those of the first.
-/// If a round has no such numbers at all, its games are numbered in the order of the file, without games that lack an
-/// opponent.
+/// The table numbers come from the first of these sources that gives every game of a round a different number: the
+/// board number (the tag Board), or else the second number of the round ("3.7"); the second number alone; match and
+/// board in the match ("3.2.1", or "3.2" with Board "1"). In the last case the boards of the second match follow those
+/// of the first. If a round has no such numbers at all, its games are numbered in the order of the file, without games
+/// that lack an opponent.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ pub(super) fn rounds(
         .collect())
 }
 
-/// Fails if a player has games against different opponents, so that the file has several rounds.
+/// Fails if a player has games against different opponents, which means that the file has several rounds.
 fn require_single_round(games: &[ListedPairing]) -> Result<(), ReadError> {
     let mut playing = BTreeSet::new();
     let mut pairs = BTreeSet::new();

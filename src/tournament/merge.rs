@@ -10,8 +10,9 @@ use super::{FilePosition, Pairing, Player, Round, Tournament};
 /// Merges files into one event. Files take precedence by format and then by their order; later files add missing data,
 /// and contradictions are reported.
 ///
-/// If pairings of a player contradict each other, the first one counts: a pairing in a later file is left out, and one
-/// in the same file stays. A pairing at a table that is taken has no table.
+/// If pairings of a player contradict each other, the first one counts: a later pairing is left out if it comes from
+/// another file, and kept if it comes from the same file. A pairing whose table is already taken is left without a
+/// table.
 pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
     files.sort_by_key(|file| file.format);
     let mut doubts: Vec<Doubt> = files
@@ -23,7 +24,7 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
         &mut doubts,
     );
     let mut tournament = Tournament::default();
-    let mut rounds: BTreeMap<u32, Merged> = BTreeMap::new();
+    let mut rounds: BTreeMap<u32, MergedRound> = BTreeMap::new();
     let mut listed = BTreeSet::new();
     for file in files {
         let Tournament {
@@ -32,7 +33,7 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
             federation,
             time_control,
             players,
-            rounds: theirs,
+            rounds: file_rounds,
         } = file.tournament;
         tournament.name = tournament.name.or(name);
         tournament.site = tournament.site.or(site);
@@ -46,8 +47,8 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
                     .extend(index.and_then(|index| people.known(index, &player.place)));
             }
         }
-        for (number, round) in theirs {
-            let merged = rounds.entry(number).or_insert_with(|| Merged::new(number));
+        for (number, round) in file_rounds {
+            let merged = rounds.entry(number).or_insert_with(|| MergedRound::new(number));
             merged.date = merged.date.take().or(round.date);
             merged.time_control = merged.time_control.take().or(round.time_control);
             for pairing in round.pairings {
@@ -63,7 +64,7 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
 }
 
 #[derive(Debug)]
-struct Merged {
+struct MergedRound {
     number: u32,
     date: Option<String>,
     time_control: Option<String>,
@@ -88,7 +89,7 @@ impl Pair {
         }
     }
 
-    const fn turned(self) -> Self {
+    const fn swapped(self) -> Self {
         Self {
             white: self.black,
             black: self.white,
@@ -96,7 +97,7 @@ impl Pair {
     }
 }
 
-impl Merged {
+impl MergedRound {
     const fn new(number: u32) -> Self {
         Self {
             number,
@@ -131,7 +132,7 @@ impl Merged {
             return self.insert(pairing, pair, doubts);
         };
         let before = Pair::of(earlier, people);
-        let (is_same, is_turned) = (before == pair, before == pair.turned());
+        let (is_same, is_turned) = (before == pair, before == pair.swapped());
         let same_file = earlier.place.file == pairing.place.file;
         let place = earlier.place.clone();
         if is_same || is_turned {

@@ -128,7 +128,7 @@ impl Tournament {
     }
 
     /// Returns the facts of the player with this name, regardless of its spelling. The facts are empty if several
-    /// players have the name. `None` if no player has it.
+    /// players have the name. Returns `None` if no player has it.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<PlayerFacts> {
         let key = names::key(name);
@@ -154,7 +154,7 @@ impl Tournament {
 }
 
 impl Pairing {
-    /// Tells whether the pairing has two players, so that a game takes place.
+    /// Returns whether the pairing has two players, so that a game takes place.
     #[must_use]
     pub const fn is_played(&self) -> bool {
         self.white.is_some() && self.black.is_some()

@@ -3,8 +3,8 @@
 /// Returns the comparison key of a name, which is equal for all its usual spellings.
 ///
 /// Case, accents, punctuation, titles and the order of the parts do not matter: "GM Müller-Lüdenscheid, José" equals
-/// "Jose Mueller Ludenscheid". Umlauts and similar letters that are written out are reduced to the base letter: "ae"
-/// becomes "a".
+/// "Jose Mueller Ludenscheid". An umlaut or similar letter that is written as two letters is reduced to its base
+/// letter: "ae" becomes "a".
 #[must_use]
 pub(super) fn key(name: &str) -> String {
     let mut words = words(name);
@@ -23,16 +23,16 @@ pub(super) fn key(name: &str) -> String {
     words.join(" ")
 }
 
-/// Tells whether two names have a word in common, as spellings of one name usually do.
+/// Returns whether two names have a word in common, as spellings of one name usually do.
 #[must_use]
-pub(super) fn are_akin(one: &str, other: &str) -> bool {
+pub(super) fn share_a_word(one: &str, other: &str) -> bool {
     let others = words(other);
     words(one)
         .iter()
         .any(|word| word.len() > 1 && others.contains(word))
 }
 
-/// Tells whether the text in place of a name means that there is no player.
+/// Returns whether the text of a name field means that there is no player, for example "bye".
 #[must_use]
 pub(super) fn is_nobody(name: &str) -> bool {
     let words = words(name);
@@ -82,7 +82,7 @@ pub(super) fn folded(name: &str) -> String {
     folded
 }
 
-/// Reduces umlauts and similar letters that are written out to their base letter.
+/// Reduces umlauts and similar letters that are written as two letters to their base letter.
 fn without_digraphs(word: &str) -> String {
     word.replace("ae", "a")
         .replace("oe", "o")
@@ -179,7 +179,7 @@ mod tests {
             assert_ne!(key(one), key(other), "{one} and {other}");
         }
         assert_eq!(key("Im, Sora"), "im sora");
-        assert!(are_akin("Adler, J", "Adler, Jonas") && !are_akin("Adler, J", "Berg, J"));
+        assert!(share_a_word("Adler, J", "Adler, Jonas") && !share_a_word("Adler, J", "Berg, J"));
     }
 
     #[test]

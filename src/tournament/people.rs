@@ -31,7 +31,7 @@ impl People {
         Self::report_names_with_two_ids(all.clone(), doubts);
         for player in all {
             let index = people.find(player, doubts);
-            people.learn(index, player, doubts);
+            people.add_facts(index, player, doubts);
         }
         people
     }
@@ -103,9 +103,9 @@ impl People {
         let mut known = same
             .iter()
             .filter_map(|index| Some((*index, self.list.get(*index)?)));
-        let akin =
-            |other: &Player| names::key(&other.name) == key || names::are_akin(&other.name, &player.name);
-        if let Some((index, _)) = known.clone().find(|(_, other)| akin(other)) {
+        let is_same_person =
+            |other: &Player| names::key(&other.name) == key || names::share_a_word(&other.name, &player.name);
+        if let Some((index, _)) = known.clone().find(|(_, other)| is_same_person(other)) {
             return index;
         }
         if let Some((_, other)) = known.next() {
@@ -126,12 +126,12 @@ impl People {
     }
 
     /// Adds facts that are not known yet, and reports contradictions.
-    fn learn(&mut self, index: usize, player: &Player, doubts: &mut Vec<Doubt>) {
+    fn add_facts(&mut self, index: usize, player: &Player, doubts: &mut Vec<Doubt>) {
         let Some(known) = self.list.get_mut(index) else {
             return;
         };
         let place = known.place.clone();
-        let (mine, theirs) = (&mut known.facts, &player.facts);
+        let (known_facts, new_facts) = (&mut known.facts, &player.facts);
         let mut differs = |fact: &str, one: &Option<String>, other: &Option<String>| {
             if let (Some(one), Some(other)) = (one, other)
                 && one != other
@@ -149,17 +149,17 @@ impl People {
                 ));
             }
         };
-        differs("title", &mine.title, &theirs.title);
-        differs("federation", &mine.federation, &theirs.federation);
-        mine.fide_id = mine.fide_id.or(theirs.fide_id);
-        mine.rating = mine.rating.or(theirs.rating);
-        for (mine, theirs) in [
-            (&mut mine.title, &theirs.title),
-            (&mut mine.federation, &theirs.federation),
-            (&mut mine.team, &theirs.team),
+        differs("title", &known_facts.title, &new_facts.title);
+        differs("federation", &known_facts.federation, &new_facts.federation);
+        known_facts.fide_id = known_facts.fide_id.or(new_facts.fide_id);
+        known_facts.rating = known_facts.rating.or(new_facts.rating);
+        for (known, new) in [
+            (&mut known_facts.title, &new_facts.title),
+            (&mut known_facts.federation, &new_facts.federation),
+            (&mut known_facts.team, &new_facts.team),
         ] {
-            if mine.is_none() {
-                mine.clone_from(theirs);
+            if known.is_none() {
+                known.clone_from(new);
             }
         }
     }
@@ -177,7 +177,7 @@ impl People {
         self.by_id.get(&id)?.iter().copied().find(|index| {
             let known = self.list.get(*index);
             known.is_some_and(|known| {
-                names::key(&known.name) == key || names::are_akin(&known.name, &player.name)
+                names::key(&known.name) == key || names::share_a_word(&known.name, &player.name)
             })
         })
     }

@@ -31,7 +31,7 @@ pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doub
     Ok(merge::merge(files?))
 }
 
-/// Reads the content of one file like [`read`]. `name` is the file name for positions.
+/// Reads the content of one file like [`read`]. `name` is the file name in the positions of doubts and errors.
 ///
 /// # Errors
 ///
@@ -82,7 +82,7 @@ fn source(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadError>
     if FIDE_LIST.iter().any(|mark| bytes.starts_with(mark)) {
         return Err(FileError::FideList.at(name, 1, 1));
     }
-    if bytes.len() as u64 > LONGEST {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(FileError::TooLong.at(name, 1, 1));
     }
     let text = text::decoded(bytes).map_err(|cause| ReadError::no_text(name, cause))?;
@@ -122,7 +122,7 @@ fn format(text: &str, extension: Option<&str>) -> Result<Format, (FileError, usi
         _ if begins_tag => Ok(Format::Pgn),
         Some("csv" | "tsv") => Ok(Format::Csv),
         Some("trf" | "trfx") => Ok(Format::Trf),
-        _ if csv::is_divided(first) => Ok(Format::Csv),
+        _ if csv::has_separator(first) => Ok(Format::Csv),
         _ => Err((FileError::Unknown, number)),
     }
 }
@@ -155,14 +155,14 @@ fn bytes(path: &Path) -> Result<Vec<u8>, Unreadable> {
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(Unreadable::Io)?;
-    file.take(LONGEST + 1)
+    file.take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(Unreadable::Io)?;
     Ok(bytes)
 }
 
 /// Size limit of a file, in bytes. A season of a large league has 3 MB.
-const LONGEST: u64 = 32_000_000;
+const MAX_FILE_BYTES: u64 = 32_000_000;
 /// Number of lines in which the first tag is searched.
 const SEARCHED_LINES: usize = 50;
 /// Signatures of zip (also of current spreadsheets), gzip and old spreadsheets.

@@ -57,11 +57,11 @@ struct SeatedBoard {
     /// Players of the last game.
     players: Option<Players>,
     /// Last pairing that was sent to the board.
-    given: Option<Players>,
+    sent_pairing: Option<Players>,
     /// Whether a person has set the players since that pairing.
     by_hand: bool,
     /// Last time control that was sent to the board, as written in the file.
-    control: Option<String>,
+    sent_control: Option<String>,
     /// Last round that reached the board, with its time.
     begun: Option<(Timestamp, u32)>,
     /// Last pairing that the board refused.
@@ -70,11 +70,11 @@ struct SeatedBoard {
 
 /// Purpose of sending a pairing to a board.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum For {
+enum Purpose {
     /// For the game in play, or else for the next game.
     Play,
     /// For the finished game with this id, whose names may still be corrected.
-    Over(String),
+    Finished(String),
 }
 
 impl Seating {
@@ -114,7 +114,6 @@ impl Seating {
                 None => (None, seat.table),
             };
             let Some(table) = table else { continue };
-            // The board that was moved there last counts.
             if tables.get(&table).is_none_or(|(at, _)| *at < moved) {
                 tables.insert(table, (moved, name));
             }
@@ -174,8 +173,8 @@ impl Seating {
         }
     }
 
-    /// Returns the commands to send to boards at `now`, in this order. `rounds` are the scheduled beginnings of the
-    /// rounds.
+    /// Returns the commands to send to boards at `now`, in the order in which to send them. `rounds` are the scheduled
+    /// beginnings of the rounds.
     pub fn look(
         &mut self,
         now: Timestamp,
@@ -212,7 +211,7 @@ impl Seating {
             let Some(seat) = self.seats.get(&board) else {
                 continue;
             };
-            let Some(place) = self.place_of(&board, seat, (round, table)) else {
+            let Some(purpose) = self.purpose_of(&board, seat, (round, table)) else {
                 continue;
             };
             let pairing = self
@@ -222,17 +221,17 @@ impl Seating {
             let Some(wanted) = pairing.map(|pairing| pairing.players(round)) else {
                 continue;
             };
-            if seat.lacks(&wanted, &place) {
-                commands.extend(set_players(&wanted, &place).map(|command| (board.clone(), command)));
+            if seat.needs(&wanted, &purpose) {
+                commands.extend(set_players(&wanted, &purpose).map(|command| (board.clone(), command)));
             }
-            if matches!(place, For::Over(_)) {
+            if matches!(purpose, Purpose::Finished(_)) {
                 continue;
             }
             // `kiebitz event check` reports a time control that cannot be parsed or is ambiguous.
             let control = self.tournament.time_control(round);
             let control = control.filter(|text| text.parse::<TimeControl>().is_ok());
             let control = control.filter(|_| !view(&board).has_time_control);
-            if let Some(control) = control.filter(|control| seat.control.as_deref() != Some(control)) {
+            if let Some(control) = control.filter(|control| seat.sent_control.as_deref() != Some(control)) {
                 commands
                     .extend(set_time_control(round, table, control).map(|command| (board.clone(), command)));
             }
@@ -274,7 +273,7 @@ impl Seating {
         self.entered.get(round, table)
     }
 
-    /// Tells whether the files have a game between two players at a table of a round.
+    /// Returns whether the files have a game between two players at a table of a round.
     #[must_use]
     pub fn has_pairing(&self, round: u32, table: u32) -> bool {
         let pairing = self.tournament.pairing(round, table);
@@ -294,16 +293,16 @@ impl Seating {
 
     /// Returns the purpose for which a board may get the pairing of a table. `None` if another game is in play on the
     /// board, or if the game of the pairing was played on another board.
-    fn place_of(&self, board: &str, seat: &SeatedBoard, (round, table): (u32, u32)) -> Option<For> {
+    fn purpose_of(&self, board: &str, seat: &SeatedBoard, (round, table): (u32, u32)) -> Option<Purpose> {
         if let Some((of_board, game)) = self.game_of(round, table).filter(|(_, game)| game.counts()) {
-            return (of_board == board).then(|| For::Over(game.game().to_owned()));
+            return (of_board == board).then(|| Purpose::Finished(game.game().to_owned()));
         }
         let is_free = seat.playing().is_none() || {
             // The players of the game are unknown, or the game belongs to this round.
             let of_round = seat.players.as_ref().and_then(|players| players.round);
             of_round.is_none_or(|of_round| of_round == round)
         };
-        is_free.then_some(For::Play)
+        is_free.then_some(Purpose::Play)
     }
 
     /// Determines the round that is in play or about to begin.
@@ -424,15 +423,15 @@ impl SeatedBoard {
             }
             Action::SetPlayers if by == PAIRINGS => {
                 self.by_hand = false;
-                self.given = serde_json::from_value(arguments.clone()).ok();
-                let round = self.given.as_ref().and_then(|players| players.round);
+                self.sent_pairing = serde_json::from_value(arguments.clone()).ok();
+                let round = self.sent_pairing.as_ref().and_then(|players| players.round);
                 self.begun = round.map(|round| (at, round)).or(self.begun);
             }
             Action::SetPlayers => {
                 self.by_hand |= withdrawn::is_by_hand(by, arguments, self.last_game());
             }
             Action::SetTimeControl if by == PAIRINGS => {
-                self.control = arguments
+                self.sent_control = arguments
                     .get("time_control")
                     .and_then(Value::as_str)
                     .map(str::to_owned);
@@ -442,19 +441,19 @@ impl SeatedBoard {
         None
     }
 
-    /// Tells whether a pairing must be sent to the board.
-    fn lacks(&self, wanted: &Players, place: &For) -> bool {
-        let is_given = self.given.as_ref() == Some(wanted);
+    /// Returns whether a pairing must be sent to the board.
+    fn needs(&self, wanted: &Players, purpose: &Purpose) -> bool {
+        let is_sent = self.sent_pairing.as_ref() == Some(wanted);
         let is_refused = self.refused.as_ref() == Some(wanted);
-        match place {
-            For::Play => !is_given || !self.has(wanted),
-            For::Over(_) => !is_given && !is_refused,
+        match purpose {
+            Purpose::Play => !is_sent || !self.has_round_and_table(wanted),
+            Purpose::Finished(_) => !is_sent && !is_refused,
         }
     }
 
-    /// Tells whether the game in play, or else the next game, has this round and table. Names may differ, because an
+    /// Returns whether the game in play, or else the next game, has this round and table. Names may differ, because an
     /// arbiter may have corrected them.
-    fn has(&self, wanted: &Players) -> bool {
+    fn has_round_and_table(&self, wanted: &Players) -> bool {
         let players = match self.playing() {
             Some(_) => self.players.as_ref(),
             None => self.announced.players(),
@@ -463,7 +462,7 @@ impl SeatedBoard {
     }
 }
 
-fn set_players(players: &Players, place: &For) -> Option<Command> {
+fn set_players(players: &Players, purpose: &Purpose) -> Option<Command> {
     let Value::Object(mut fields) = serde_json::to_value(players).ok()? else {
         return None;
     };
@@ -474,7 +473,7 @@ fn set_players(players: &Players, place: &For) -> Option<Command> {
     ] {
         fields.insert(field.to_owned(), facts.as_deref().map_or(Value::Null, all_facts));
     }
-    if let For::Over(game) = place {
+    if let Purpose::Finished(game) = purpose {
         fields.insert("game".to_owned(), json!(game));
     }
     command(

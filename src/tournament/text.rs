@@ -6,8 +6,8 @@ use crate::text_file::{self, NoText, UTF16_MARKS};
 
 /// Decodes text and ends each line with a single line feed.
 ///
-/// Each line is decoded on its own, because files are often put together from others. A line that is not UTF-8 is read
-/// as Windows-1252, a superset of Latin-1.
+/// Each line is decoded on its own, because files are often joined from files in different encodings. A line that is
+/// not UTF-8 is read as Windows-1252, a superset of Latin-1.
 ///
 /// # Errors
 ///

@@ -16,7 +16,7 @@ use super::{Player, ReadError, Tournament, names, values};
 use columns::{Cell, TrfLineError};
 use header::TrfHeader;
 
-/// Tells whether a text is a report: one of its first lines has the code of a player (001) or of the event's name
+/// Returns whether a text is a report: one of its first lines has the code of a player (001) or of the event's name
 /// (012).
 pub(super) fn is_report(text: &str) -> bool {
     let mut lines = text.lines().take(SEARCHED_LINES);

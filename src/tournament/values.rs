@@ -25,8 +25,8 @@ pub(super) enum ImplausibleValue {
 /// Trims blanks and quotation marks. Returns `None` for a placeholder such as "-" or "?".
 pub(super) fn known(text: &str) -> Option<&str> {
     let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '“' | '”' | '„'));
-    let says_nothing = text.chars().all(|c| matches!(c, '-' | '?' | '–' | '.' | '*'));
-    (!says_nothing).then_some(text)
+    let is_placeholder = text.chars().all(|c| matches!(c, '-' | '?' | '–' | '.' | '*'));
+    (!is_placeholder).then_some(text)
 }
 
 /// Parses a FIDE id, and returns a warning if it may be a date. Accepts numbers as spreadsheets write them
@@ -53,7 +53,7 @@ pub(super) fn fide_id(text: &str) -> Result<Option<(u32, Option<ImplausibleValue
     }
 }
 
-/// Tells whether these digits may be the birthday of a living player, such as "19890412".
+/// Returns whether these digits may be the birthday of a living player, such as "19890412".
 fn is_day(digits: &str) -> bool {
     let part = |from: usize, to: usize| digits.get(from..to).and_then(|part| part.parse::<u32>().ok());
     digits.len() == 8

@@ -36,16 +36,16 @@ pub(crate) fn start(files: PairingFiles) -> io::Result<Option<mpsc::Receiver<Rea
 /// Waits for the next result of reading the files. Never returns if there are no sources. Cancel safe.
 pub(crate) async fn next(receiver: &mut Option<mpsc::Receiver<ReadOutcome>>) -> ReadOutcome {
     if let Some(receiver) = receiver
-        && let Some(read) = receiver.recv().await
+        && let Some(outcome) = receiver.recv().await
     {
-        return read;
+        return outcome;
     }
     core::future::pending().await
 }
 
 /// Logs the result of reading the files. Returns the new pairings, or `None` if the earlier ones stay in use.
-pub(crate) fn log_outcome(read: ReadOutcome) -> Option<Arc<Tournament>> {
-    let (tournament, doubts) = match read {
+pub(crate) fn log_outcome(outcome: ReadOutcome) -> Option<Arc<Tournament>> {
+    let (tournament, doubts) = match outcome {
         Ok(read) => read,
         Err(error) => {
             tracing::error!("cannot read the pairings: {error}; the earlier ones stay in use");
@@ -71,22 +71,22 @@ pub(crate) fn log_outcome(read: ReadOutcome) -> Option<Arc<Tournament>> {
 /// receiver is dropped.
 fn watch(files: &PairingFiles, sender: &mpsc::Sender<ReadOutcome>) {
     let stamp = |path: PathBuf| {
-        let known = std::fs::metadata(&path).ok();
-        let known = known.and_then(|known| Some((known.modified().ok()?, known.len())));
-        (path, known)
+        let metadata = std::fs::metadata(&path).ok();
+        let metadata = metadata.and_then(|metadata| Some((metadata.modified().ok()?, metadata.len())));
+        (path, metadata)
     };
     let stamps = || -> Vec<FileStamp> { files.all().into_iter().map(stamp).collect() };
-    let (mut done, mut before) = (None, stamps());
+    let (mut last_read, mut previous) = (None, stamps());
     while !sender.is_closed() {
         let now = stamps();
-        if done.as_ref() != Some(&now) && now == before {
+        if last_read.as_ref() != Some(&now) && now == previous {
             let paths: Vec<PathBuf> = now.iter().map(|(path, _)| path.clone()).collect();
             if sender.blocking_send(read(&paths)).is_err() {
                 return;
             }
-            done = Some(now.clone());
+            last_read = Some(now.clone());
         }
-        before = now;
+        previous = now;
         std::thread::sleep(POLL_INTERVAL);
     }
 }

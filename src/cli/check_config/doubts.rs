@@ -14,7 +14,7 @@ use crate::outputs::mqtt::MqttConfig;
 /// Timeout of looking up the broker's name.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Returns the problems with their next steps. `named` is the configuration file, if it was named.
+/// Returns the problems with their next steps. `named` is the path from the command line.
 pub(super) fn of(config: &Config, named: Option<&Path>) -> Vec<String> {
     let mut doubts = ports(config);
     doubts.extend(config.boards.iter().filter_map(|board| board_port(board, config)));
@@ -86,7 +86,7 @@ fn board_port(board: &NamedBoard, config: &Config) -> Option<String> {
         None => Some(format!(
             "{name} is identified by {shown}, which does not exist now: plug the board in, or correct the path"
         )),
-        // A port that the search finds has the path of its device.
+        // The search reports a port under the path of its device.
         Some(device) if device != path => Some(format!(
             "{name} is identified by {shown}, which leads to {}: add a [[port]] with the path {shown}",
             device.display()
@@ -95,7 +95,7 @@ fn board_port(board: &NamedBoard, config: &Config) -> Option<String> {
     }
 }
 
-/// Checks the files of password, certificates and key. They are read, but never shown.
+/// Checks the files of password, certificates and key. They are read, but their contents are never printed.
 fn secrets(broker: &MqttConfig) -> Vec<String> {
     let exposed = broker.exposed_files().into_iter().map(|path| {
         let path = path.display();
@@ -121,7 +121,7 @@ fn topics(broker: &MqttConfig) -> Option<String> {
         .map(|error| format!("{error}; set another `name` under [daemon]"))
 }
 
-/// Checks that the broker's name has an address. Nothing is sent to the broker.
+/// Checks that the broker's host name resolves. Nothing is sent to the broker.
 fn host(broker: &MqttConfig) -> Option<String> {
     let host = broker
         .host

@@ -7,7 +7,7 @@ use kiebitz_hardware::{Identity, Observation, Observed, Timestamp};
 use kiebitz_protocol::{BatteryStatus, ClockTimes, Dump};
 use shakmaty::{Board, Piece, Square};
 
-/// A board that answered, and everything it has reported so far.
+/// A board that has answered, and everything that it has reported.
 #[derive(Debug)]
 pub(super) struct FoundBoard {
     pub(super) identity: Identity,
@@ -16,8 +16,7 @@ pub(super) struct FoundBoard {
     pub(super) battery: Option<BatteryStatus>,
     /// Last dump; `None` until the first.
     dump: Option<Dump>,
-    /// Time of the first dump.
-    shown_at: Option<Timestamp>,
+    first_dump_at: Option<Timestamp>,
     /// Derives placement and orientation. The orientation becomes known when the board shows a start position.
     watched: WatchedBoard,
 }
@@ -34,9 +33,9 @@ pub(super) enum FoundClock {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BoardChange {
     /// The board answers for the first time, or again.
-    Came,
-    /// The board no longer answers, with the reason.
-    Left(String),
+    Appeared,
+    /// The board has stopped answering, for this reason.
+    Disappeared(String),
     Square(Square, Option<Piece>),
     /// More squares changed at once than one move can change.
     Position,
@@ -53,13 +52,13 @@ impl FoundBoard {
             clock: FoundClock::Unknown,
             battery: None,
             dump: None,
-            shown_at: None,
+            first_dump_at: None,
             watched: WatchedBoard::new("", "", Regulations::default()),
         }
     }
 
-    pub(super) fn shown_at(&self) -> Option<Timestamp> {
-        self.shown_at
+    pub(super) fn first_dump_at(&self) -> Option<Timestamp> {
+        self.first_dump_at
     }
 
     /// Returns the placement; `None` until the first dump.
@@ -72,7 +71,7 @@ impl FoundBoard {
         self.watched.orientation()
     }
 
-    /// Tells whether the board seems to sense only occupied squares, not the kinds of pieces: all its pieces are the
+    /// Returns whether the board seems to sense only occupied squares, not the kinds of pieces: all its pieces are the
     /// same, and there are more of them than a game can have.
     pub(super) fn senses_occupancy_only(&self) -> bool {
         let Some(dump) = &self.dump else { return false };
@@ -82,19 +81,18 @@ impl FoundBoard {
         others.len() >= MAX_PIECES_OF_A_KIND && others.iter().all(|piece| *piece == first)
     }
 
-    /// Applies an observation and returns the resulting changes.
     pub(super) fn observe(&mut self, observed: &Observed) -> Vec<BoardChange> {
         let before = self.placement().cloned();
-        self.follow(observed);
+        self.update_watched(observed);
         let mut changes = Vec::new();
         match &observed.observation {
             Observation::Identified(identity) => self.identity.clone_from(identity),
             Observation::Board { dump, .. } => {
                 self.dump = Some(*dump);
-                self.shown_at.get_or_insert(observed.at);
+                self.first_dump_at.get_or_insert(observed.at);
             }
-            Observation::Clock { times, .. } => changes.extend(self.show_clock(FoundClock::Shows(*times))),
-            Observation::ClockAbsent => changes.extend(self.show_clock(FoundClock::Absent)),
+            Observation::Clock { times, .. } => changes.extend(self.update_clock(FoundClock::Shows(*times))),
+            Observation::ClockAbsent => changes.extend(self.update_clock(FoundClock::Absent)),
             Observation::Battery(battery) => {
                 let before = self.battery.replace(*battery);
                 let changed = before.is_some_and(|before| {
@@ -111,12 +109,12 @@ impl FoundBoard {
     }
 
     /// Updates the watched board and drops its events, because only placement and orientation are needed.
-    fn follow(&mut self, observed: &Observed) {
+    fn update_watched(&mut self, observed: &Observed) {
         self.watched.observe(observed);
         self.watched.take_events();
     }
 
-    fn show_clock(&mut self, shown: FoundClock) -> Option<BoardChange> {
+    fn update_clock(&mut self, shown: FoundClock) -> Option<BoardChange> {
         let before = core::mem::replace(&mut self.clock, shown);
         let changed = match (before, shown) {
             (FoundClock::Unknown, _) => false,

@@ -11,9 +11,9 @@ use super::board::{BoardChange, FoundBoard, FoundClock};
 
 /// Identifies the boards on a port and follows their changes.
 ///
-/// The inspection has the same interface as its [`Line`], which sends the queries for identity, placement and clock. No
-/// clock message and no reset is sent and no board's memory is read, and boards on a bus keep their changes for the
-/// daemon.
+/// Has the same polling interface as the [`Line`] that it wraps. The line sends the queries for identity, placement and
+/// clock. The inspection sends no clock messages and no resets, does not read the boards' memory, and leaves the
+/// pending changes of boards on a bus for the daemon to read.
 #[derive(Debug)]
 pub(super) struct Inspection {
     line: Line,
@@ -57,12 +57,11 @@ impl Inspection {
         Some(self.line.mode()).filter(|mode| *mode != LineMode::Unknown)
     }
 
-    /// Tells whether the boards have reported everything, or the time for that is up.
+    /// Returns whether the boards have reported everything, or the time limit for that has passed.
     pub(super) fn settled(&self) -> bool {
         self.settled
     }
 
-    /// Tells whether any byte has arrived from the port.
     pub(super) fn heard(&self) -> bool {
         self.heard
     }
@@ -76,7 +75,7 @@ impl Inspection {
         self.mute.get(&place).map(String::as_str)
     }
 
-    /// Returns the next change after the inspection settled.
+    /// Returns the next change. Changes are recorded only after the inspection has settled.
     pub(super) fn poll_change(&mut self) -> Option<(Place, BoardChange)> {
         self.changes.pop_front()
     }
@@ -142,7 +141,8 @@ impl Inspection {
             Observation::Closed { reason } => {
                 self.mute.insert(place, reason.clone());
                 if self.settled {
-                    self.changes.push_back((place, BoardChange::Left(reason.clone())));
+                    self.changes
+                        .push_back((place, BoardChange::Disappeared(reason.clone())));
                 }
                 return;
             }
@@ -155,16 +155,16 @@ impl Inspection {
         let is_new = dump && (self.mute.remove(&place).is_some() || board.placement().is_none());
         let changes = board.observe(observed);
         if self.settled {
-            let changes = is_new.then_some(BoardChange::Came).into_iter().chain(changes);
+            let changes = is_new.then_some(BoardChange::Appeared).into_iter().chain(changes);
             self.changes.extend(changes.map(|change| (place, change)));
         }
     }
 
-    /// Tells whether every board is fully known, silent, or out of time. On a bus, boards are queried only after all
-    /// have been found, so the first board does not settle the inspection.
+    /// Returns whether every board is fully known, silent, or out of time. On a bus, boards are queried only after all
+    /// of them have been found, so the first board does not settle the inspection.
     fn all_known(&self, now: Timestamp) -> bool {
         let known = |(place, board): (&Place, &FoundBoard)| {
-            let is_late = board.shown_at().is_some_and(|at| at + DETAILS_WITHIN <= now);
+            let is_late = board.first_dump_at().is_some_and(|at| at + DETAILS_WITHIN <= now);
             is_late || self.mute.contains_key(place) || self.is_fully_known(*place, board)
         };
         !self.boards.is_empty() && self.boards.iter().all(known)
@@ -175,7 +175,7 @@ impl Inspection {
             Place::Alone => board.identity.trademark.is_some(),
             Place::At(_) => board.identity.version.is_some(),
         };
-        board.shown_at().is_some()
+        board.first_dump_at().is_some()
             && board.clock != FoundClock::Unknown
             && identified
             && (!self.batteries || board.battery.is_some())
@@ -187,7 +187,7 @@ impl Inspection {
             .boards
             .iter()
             .filter(|(place, _)| !self.mute.contains_key(place));
-        let shown: Option<Vec<_>> = answering.map(|(_, board)| board.shown_at()).collect();
+        let shown: Option<Vec<_>> = answering.map(|(_, board)| board.first_dump_at()).collect();
         let last = shown?.into_iter().max().filter(|_| !self.settled)?;
         Some(last + DETAILS_WITHIN)
     }
@@ -210,7 +210,6 @@ const MAX_SILENCE: Duration = Duration::from_secs(4);
 const MAX_BUS_SILENCE: Duration = Duration::from_secs(8);
 /// Time limit for the details after a board's dump: up to two attempts at half a second for each query.
 const DETAILS_WITHIN: Duration = Duration::from_millis(2500);
-/// Period of queries for the battery.
 const BATTERY_PERIOD: Duration = Duration::from_secs(60);
 const NO_ANSWER: &str = "no board answers";
 const NO_BUS_ANSWER: &str = "no board answers on the bus";
@@ -298,8 +297,8 @@ mod tests {
         let mut clock = EmulatedClock::new(Duration::from_secs(5400));
         clock.start(START);
         world.board.plug_clock(START, Some(clock));
-        let took = world.settle();
-        assert!(took < Duration::from_secs(2), "{took:?}");
+        let elapsed = world.settle();
+        assert!(elapsed < Duration::from_secs(2), "{elapsed:?}");
         let (place, found) = world.inspection.boards().next().unwrap();
         assert_eq!(
             (place, world.inspection.mode()),
@@ -358,8 +357,8 @@ mod tests {
     #[test]
     fn a_board_on_a_converter_is_found_within_ten_seconds() {
         let mut world = World::new(PortKind::Converter, board(BoardSettings::default()));
-        let took = world.settle();
-        assert!(took < Duration::from_secs(10), "{took:?}");
+        let elapsed = world.settle();
+        assert!(elapsed < Duration::from_secs(10), "{elapsed:?}");
         let (place, found) = world.inspection.boards().next().unwrap();
         assert_eq!(Some(place), BusAddress::new(42).map(Place::At));
         assert_eq!(found.placement(), Some(&shakmaty::Board::new()));
@@ -373,11 +372,11 @@ mod tests {
             let mut silent = board(BoardSettings::default());
             silent.power_off(START);
             let mut world = World::new(kind, silent);
-            let took = world.settle();
+            let elapsed = world.settle();
             assert_eq!(world.close.as_deref(), Some(NO_ANSWER));
             assert!(
-                !world.inspection.settled() && took <= Duration::from_secs(seconds),
-                "{took:?}"
+                !world.inspection.settled() && elapsed <= Duration::from_secs(seconds),
+                "{elapsed:?}"
             );
         }
     }
@@ -387,9 +386,9 @@ mod tests {
         let mut silent = board(BoardSettings::default());
         silent.power_off(START);
         let mut world = World::configured(PortKind::Serial, silent, Some(LineMode::Bus));
-        let took = world.settle();
+        let elapsed = world.settle();
         assert_eq!(world.close.as_deref(), Some(NO_BUS_ANSWER));
-        assert_eq!(took, MAX_BUS_SILENCE);
+        assert_eq!(elapsed, MAX_BUS_SILENCE);
     }
 
     #[test]
@@ -400,11 +399,16 @@ mod tests {
         world.board.power_off(world.now);
         world.run(|_| false, 10);
         assert!(world.inspection.mute(place).is_some());
-        assert!(matches!(world.inspection.poll_change(), Some((at, BoardChange::Left(_))) if at == place));
+        assert!(
+            matches!(world.inspection.poll_change(), Some((at, BoardChange::Disappeared(_))) if at == place)
+        );
         world.board.power_on(world.now);
         world.run(|_| false, 10);
         assert_eq!(world.inspection.mute(place), None);
-        assert_eq!(world.inspection.poll_change(), Some((place, BoardChange::Came)));
+        assert_eq!(
+            world.inspection.poll_change(),
+            Some((place, BoardChange::Appeared))
+        );
     }
 
     #[test]

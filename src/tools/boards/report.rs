@@ -55,7 +55,7 @@ pub(super) struct BoardReport {
     pub(super) long_serial: Option<String>,
     /// Version of the firmware, as "major.minor".
     pub(super) version: Option<String>,
-    /// Text of the manufacturer, trimmed.
+    /// Manufacturer's text, trimmed.
     pub(super) trademark: Option<String>,
     /// Placement field of a FEN.
     pub(super) placement: Option<String>,
@@ -83,7 +83,7 @@ pub(super) struct ClockReading {
     pub(super) left_ms: u64,
     pub(super) right_ms: u64,
     pub(super) running: bool,
-    /// Side with the high lever, "left" or "right", whose time runs or will run after a start.
+    /// Side whose lever is up, "left" or "right". Its time is running, or will run once the clock starts.
     pub(super) turn: Side,
     pub(super) battery_low: bool,
 }
@@ -145,7 +145,7 @@ impl PortReport {
         }
     }
 
-    /// Adds the error of opening the port.
+    /// Adds the error from opening the port.
     pub(super) fn refused(mut self, error: &PortError) -> Self {
         match error {
             PortError::Busy {
@@ -166,7 +166,7 @@ impl PortReport {
         self
     }
 
-    /// Tells whether nothing needs attention.
+    /// Returns whether neither the port nor a board needs attention.
     pub(super) fn is_fine(&self) -> bool {
         self.troubles.is_empty() && self.boards.iter().all(|board| board.troubles.is_empty())
     }
@@ -262,7 +262,7 @@ impl BatteryReport {
         }
     }
 
-    /// Tells whether the charge may be too low for a long game.
+    /// Returns whether the charge may be too low for a long game.
     fn is_low(&self) -> bool {
         !self.charging && self.percent.is_some_and(|percent| percent < LOW_BATTERY_PERCENT)
     }

@@ -32,7 +32,7 @@ pub(super) struct PortTask {
     pub(super) updates: Sender<PortUpdate>,
 }
 
-/// Error: the receiver of updates is gone.
+/// The receiver of updates has been dropped.
 struct UpdatesClosed;
 
 enum StepOutcome {
@@ -45,7 +45,6 @@ enum StepOutcome {
 
 struct OpenPort {
     inspection: Inspection,
-    /// Whether the result of the inspection was reported.
     reported: bool,
 }
 

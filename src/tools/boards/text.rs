@@ -69,8 +69,8 @@ pub(super) fn summary(reports: &[PortReport]) -> Vec<String> {
 /// Describes a change of a board in one line.
 pub(super) fn change(board: &BoardReport, change: &BoardChange) -> String {
     let text = match change {
-        BoardChange::Came => format!("is there: {}", state(board)),
-        BoardChange::Left(reason) => format!("is gone: {reason}"),
+        BoardChange::Appeared => format!("is there: {}", state(board)),
+        BoardChange::Disappeared(reason) => format!("is gone: {reason}"),
         BoardChange::Square(square, Some(piece)) => format!("{square}: {}", piece_name(*piece)),
         BoardChange::Square(square, None) => format!("{square}: empty"),
         BoardChange::Position => position(board),

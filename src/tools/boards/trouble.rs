@@ -37,9 +37,7 @@ vocabulary! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct TroubleReport {
     pub(super) kind: TroubleKind,
-    /// Description of the problem, for users.
     pub(super) text: String,
-    /// Advice on the next step.
     pub(super) step: String,
 }
 
@@ -49,7 +47,7 @@ impl TroubleReport {
         Self { kind, text, step }
     }
 
-    /// The port cannot be opened, or the ports cannot be listed.
+    /// Reports that a port cannot be opened, or that the ports cannot be listed.
     pub(super) fn of(error: &PortError) -> Self {
         match error {
             PortError::Busy {
@@ -96,7 +94,6 @@ impl TroubleReport {
         }
     }
 
-    /// No byte came from the port.
     pub(super) fn silent(reason: &str, kind: PortKind) -> Self {
         let step = match kind {
             PortKind::Board => {
@@ -116,7 +113,6 @@ impl TroubleReport {
         Self::new(TroubleKind::NoAnswer, reason, step)
     }
 
-    /// Bytes came from the port, but no valid answer of a board.
     pub(super) fn garbled(reason: &str) -> Self {
         Self::new(
             TroubleKind::NoBoard,
@@ -139,7 +135,6 @@ impl TroubleReport {
         Self::new(TroubleKind::Gone, reason, "Push the cable in at both ends.")
     }
 
-    /// A board on a bus has stopped answering.
     pub(super) fn mute(reason: &str) -> Self {
         Self::new(
             TroubleKind::Mute,
@@ -149,7 +144,6 @@ impl TroubleReport {
         )
     }
 
-    /// The board does not distinguish its pieces.
     pub(super) fn occupancy_only() -> Self {
         Self::new(
             TroubleKind::OccupancyOnly,

@@ -41,7 +41,6 @@ struct Connection {
 
 enum AfterPacket {
     Go,
-    /// The broker closes the connection with this reason.
     Close(DisconnectReasonCode),
     /// The client has closed the connection.
     Ended,
@@ -112,7 +111,7 @@ impl Connection {
         match end {
             Ok(Some(reason)) => {
                 let goodbye = Packet::Disconnect(Disconnect::new(reason));
-                // Errors do not matter: the client may be gone already.
+                // Ignore errors: the client may be gone already.
                 let _ = timeout(CLIENT_TIMEOUT, self.writer.send(goodbye)).await;
             }
             Ok(None) => {}
@@ -263,7 +262,7 @@ impl Connection {
     }
 }
 
-/// Locks the exchange. A poisoned lock is fine, because no method of the exchange leaves it half changed.
+/// Locks the exchange. A poisoned lock is usable, because no method of the exchange leaves it half modified.
 fn lock(exchange: &SharedExchange) -> MutexGuard<'_, Exchange> {
     exchange.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -312,7 +311,7 @@ fn published(will: LastWill) -> Option<(String, Publish)> {
 
 /// Builds a CONNACK that lists the limits of this broker.
 fn connack(code: ConnectReturnCode, assigned_client_identifier: Option<String>) -> ConnAck {
-    const NO: Option<u8> = Some(0);
+    const NOT_AVAILABLE: Option<u8> = Some(0);
     ConnAck {
         session_present: false,
         code,
@@ -327,8 +326,8 @@ fn connack(code: ConnectReturnCode, assigned_client_identifier: Option<String>) 
             reason_string: None,
             user_properties: Vec::new(),
             wildcard_subscription_available: None,
-            subscription_identifiers_available: NO,
-            shared_subscription_available: NO,
+            subscription_identifiers_available: NOT_AVAILABLE,
+            shared_subscription_available: NOT_AVAILABLE,
             server_keep_alive: None,
             response_information: None,
             server_reference: None,

@@ -28,7 +28,6 @@ struct Client {
 #[derive(Debug)]
 pub(super) enum Outgoing {
     Publish(Box<Publish>),
-    /// Closes the connection with this reason.
     Close(DisconnectReasonCode),
 }
 
@@ -178,7 +177,7 @@ fn lower(one: QoS, other: QoS) -> QoS {
     if (one as u8) < (other as u8) { one } else { other }
 }
 
-/// Tells whether a topic matches a valid filter. A wildcard at the first level does not match topics that begin with
+/// Returns whether a topic matches a valid filter. A wildcard at the first level does not match topics that begin with
 /// `$` (MQTT 5, section 4.7.2).
 fn matches(topic: &str, filter: &str) -> bool {
     if topic.starts_with('$') && filter.starts_with(['#', '+']) {
@@ -241,7 +240,7 @@ mod tests {
     }
 
     /// Drains the send queue of a client. Returns payloads and retain flags.
-    fn waiting(client: &mut Attached) -> Vec<(String, bool)> {
+    fn drain(client: &mut Attached) -> Vec<(String, bool)> {
         let mut all = Vec::new();
         while let Ok(outgoing) = client.queue.try_recv() {
             let Outgoing::Publish(publish) = outgoing else {
@@ -264,16 +263,16 @@ mod tests {
         let filter = Filter::new("a", QoS::ExactlyOnce);
         let granted = SubscribeReasonCode::Success(QoS::AtLeastOnce);
         assert_eq!(subscribed(&mut exchange, &client, filter.clone()), granted);
-        assert_eq!(waiting(&mut client), [("two".to_owned(), true)]);
+        assert_eq!(drain(&mut client), [("two".to_owned(), true)]);
         exchange.publish("b", "a", &retained("three"));
         exchange.publish("b", "a", &retained(""));
         assert_eq!(
-            waiting(&mut client),
+            drain(&mut client),
             [("three".to_owned(), false), (String::new(), false)],
             "not marked for one who has subscribed before"
         );
         assert_eq!(subscribed(&mut exchange, &client, filter), granted);
-        assert_eq!(waiting(&mut client), []);
+        assert_eq!(drain(&mut client), []);
     }
 
     #[test]
@@ -289,10 +288,10 @@ mod tests {
         };
         subscribed(&mut exchange, &client, filter.clone());
         subscribed(&mut exchange, &client, filter.clone());
-        assert_eq!(waiting(&mut client), [("before".to_owned(), true)], "once");
+        assert_eq!(drain(&mut client), [("before".to_owned(), true)], "once");
         exchange.publish("a", "a", &retained("own"));
         exchange.publish("b", "a", &retained("other's"));
-        assert_eq!(waiting(&mut client), [("other's".to_owned(), true)]);
+        assert_eq!(drain(&mut client), [("other's".to_owned(), true)]);
         subscribed(
             &mut exchange,
             &client,
@@ -301,7 +300,7 @@ mod tests {
                 ..filter
             },
         );
-        assert_eq!(waiting(&mut client), []);
+        assert_eq!(drain(&mut client), []);
     }
 
     #[test]
@@ -320,13 +319,13 @@ mod tests {
             panic!("a message");
         };
         assert_eq!(publish.qos, QoS::AtLeastOnce);
-        assert_eq!(waiting(&mut client), []);
+        assert_eq!(drain(&mut client), []);
         for filter in ["a", "+", "#"] {
             assert!(exchange.unsubscribe(&client.id, client.connection, filter));
             assert!(!exchange.unsubscribe(&client.id, client.connection, filter));
         }
         exchange.publish("b", "a", &Publish::new("a", QoS::AtLeastOnce, "two", None));
-        assert_eq!(waiting(&mut client), []);
+        assert_eq!(drain(&mut client), []);
     }
 
     #[test]
@@ -358,7 +357,7 @@ mod tests {
         exchange.detach(&first.id, first.connection);
         subscribed(&mut exchange, &second, all());
         exchange.publish("b", "a", &retained("one"));
-        assert_eq!(waiting(&mut second), [("one".to_owned(), false)]);
+        assert_eq!(drain(&mut second), [("one".to_owned(), false)]);
     }
 
     #[test]
@@ -369,7 +368,7 @@ mod tests {
         for _ in 0..=QUEUE {
             exchange.publish("b", "a", &Publish::new("a", QoS::AtMostOnce, "", None));
         }
-        assert_eq!(waiting(&mut slow).len(), QUEUE);
+        assert_eq!(drain(&mut slow).len(), QUEUE);
         assert!(slow.queue.is_closed());
     }
 }

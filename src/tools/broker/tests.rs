@@ -97,7 +97,6 @@ impl Client {
         }
     }
 
-    /// Asserts that the broker closes the connection with this reason.
     async fn assert_closed_for(&mut self, reason: DisconnectReasonCode) {
         assert_eq!(
             self.next().await,

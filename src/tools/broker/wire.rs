@@ -1,4 +1,4 @@
-//! Reads and writes MQTT packets on a TCP stream, in the version that the client speaks.
+//! Reads and writes MQTT packets on a TCP stream, in the client's version of MQTT.
 //!
 //! The codec is that of rumqttc, the client library of kiebitz. Internally, all packets are those of MQTT 5: a packet
 //! of 3.1.1 is converted, without the properties that only MQTT 5 has.
@@ -162,7 +162,7 @@ impl Decoder {
     }
 }
 
-/// Reads the MQTT version from the bytes of CONNECT. Returns `None` until they are long enough.
+/// Reads the MQTT version from the bytes of CONNECT. Returns `None` if more bytes are needed.
 fn version_of(bytes: &[u8]) -> Result<Option<Version>, WireError> {
     const CONNECT: u8 = 0x10;
     const NAME: &[u8] = b"\x00\x04MQTT";
@@ -209,7 +209,7 @@ fn short_disconnect(bytes: &mut BytesMut) -> Option<Packet> {
     })))
 }
 
-/// Converts a packet from a client of MQTT 3.1.1. Fails if a client never sends it.
+/// Converts a packet from a client of MQTT 3.1.1. Fails for a packet type that the broker does not expect from clients.
 fn from_four(packet: four::Packet) -> Result<Packet, WireError> {
     Ok(match packet {
         four::Packet::Connect(connect) => {
@@ -261,7 +261,8 @@ fn from_four(packet: four::Packet) -> Result<Packet, WireError> {
     })
 }
 
-/// Converts a packet for a client of MQTT 3.1.1. Returns `None` if no broker of that version sends it.
+/// Converts a packet for a client of MQTT 3.1.1. Returns `None` for a packet type that brokers of that version do not
+/// send.
 fn to_four(packet: Packet) -> Option<four::Packet> {
     Some(match packet {
         Packet::ConnAck(ConnAck { code, .. }) => {

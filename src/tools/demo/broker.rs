@@ -22,7 +22,7 @@ impl DemoBroker {
             Some(port) => listen(port).with_context(|| {
                 format!("port {port} is not available: leave out --port to use any free port")
             })?,
-            None => listen(MQTT).or_else(|_| listen(0))?,
+            None => listen(MQTT_PORT).or_else(|_| listen(0))?,
         };
         Ok(Self { running })
     }
@@ -62,4 +62,4 @@ impl DemoBroker {
 
 /// Port that IANA assigns to MQTT.
 #[cfg(feature = "demo-broker")]
-const MQTT: u16 = 1883;
+const MQTT_PORT: u16 = 1883;

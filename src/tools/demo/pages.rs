@@ -30,7 +30,7 @@ use {
     tokio::sync::mpsc,
 };
 
-/// The web pages, which are served until this is dropped.
+/// Web pages of the demonstration, served until this value is dropped.
 #[derive(Debug)]
 pub(super) struct Pages {
     #[cfg(target_os = "linux")]
@@ -48,9 +48,9 @@ pub(super) struct Pages {
 
 /// Preferred ports of the pages.
 #[cfg(target_os = "linux")]
-const WALL: u16 = 8080;
+const WALL_PORT: u16 = 8080;
 #[cfg(target_os = "linux")]
-const DESK: u16 = 8038;
+const DESK_PORT: u16 = 8038;
 /// Login of the desk. A fixed password is good enough: the desk listens on the loopback interface and shows only the
 /// demonstration.
 #[cfg(target_os = "linux")]
@@ -75,16 +75,16 @@ impl Folder {
 #[cfg(target_os = "linux")]
 impl Drop for Folder {
     fn drop(&mut self) {
-        // If this fails, the system cleans the folder for temporary files.
+        // Ignore errors: the system cleans up its temporary folder by itself.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
 /// Returns an address of the loopback interface, with the port `usual` if that is free, else with any free port.
 #[cfg(target_os = "linux")]
-fn free(usual: u16) -> Option<SocketAddr> {
-    let free = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|port| port.local_addr());
-    free(usual).or_else(|_| free(0)).ok()
+fn free_address(usual: u16) -> Option<SocketAddr> {
+    let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|port| port.local_addr());
+    bind(usual).or_else(|_| bind(0)).ok()
 }
 
 /// Settings of a desk at `listen`, whose user file is written into `folder`.
@@ -106,13 +106,13 @@ impl Pages {
     /// Starts the pages. Must be called within a Tokio runtime. Fails if the user file or the journal cannot be
     /// written.
     pub(super) fn start() -> Result<Self> {
-        let wall = free(WALL);
+        let wall = free_address(WALL_PORT);
         let folder = Folder::new()?;
         // The temporary state directory keeps the demonstration out of this computer's journal.
         let mut config = Config::default();
         config.daemon.state_directory = Some(folder.0.clone());
         let journal = Journal::open(&config.journal_file())?;
-        let desk = free(DESK).map(|address| desk(address, &folder.0));
+        let desk = free_address(DESK_PORT).map(|address| desk(address, &folder.0));
         config.desk = desk.transpose()?;
         config.publish = wall.map(Publish::serving);
         let url = |address: SocketAddr| format!("http://{address}/");
@@ -142,8 +142,8 @@ impl Pages {
         })
     }
 
-    /// Stores the events of a step in the journal and shows them, with the current time as their time. Fails if the
-    /// journal cannot be written.
+    /// Stores the events of a step in the journal and shows them on the pages, stamped with the current time. Fails if
+    /// the journal cannot be written.
     pub(super) fn show(&mut self, part: &Part, explained: &[ExplainedEvent]) -> Result<()> {
         let Some(board) = part.board() else { return Ok(()) };
         let now = wall_time();
@@ -152,7 +152,7 @@ impl Pages {
             at: None,
             stream: LIVE_STREAM.to_owned(),
             board: part.name.clone(),
-            // All recordings were made on the same day, so their own game ids are equal.
+            // All recordings were made on the same day, so their own game ids would collide.
             game: explained.event.game.as_ref().map(|game| part.game(game)),
             ..explained.event.clone()
         });
@@ -166,7 +166,7 @@ impl Pages {
         };
         let mut status = BoardStatus::of(board, None, Seen::default());
         (status.name, status.clock) = (part.name.clone(), clock);
-        // The board would vanish from the pages at the end of its recording.
+        // Otherwise the board would vanish from the pages at the end of its recording.
         status.connected = true;
         self.feeds.see(now, status);
         self.feeds.take(now, &events);
@@ -175,7 +175,7 @@ impl Pages {
     }
 
     /// Waits for the next command from the desk and carries it out. Cancel safe. Fails if a recording is damaged.
-    pub(super) async fn obey(&mut self, parts: &mut [Part]) -> Result<()> {
+    pub(super) async fn handle_next_command(&mut self, parts: &mut [Part]) -> Result<()> {
         let Some(request) = self.requests.recv().await else {
             return core::future::pending().await;
         };
@@ -220,7 +220,7 @@ impl Pages {
     }
 
     #[expect(clippy::unused_self, reason = "as where they are served")]
-    pub(super) async fn obey(&mut self, _: &mut [Part]) -> Result<()> {
+    pub(super) async fn handle_next_command(&mut self, _: &mut [Part]) -> Result<()> {
         core::future::pending().await
     }
 }

@@ -198,12 +198,12 @@ impl Stage {
         }
     }
 
-    /// Prints the closing text. `stays` tells that the demonstration keeps running until Ctrl-C.
-    pub(super) fn farewell(&self, out: &mut impl Write, stays: bool) -> io::Result<()> {
+    /// Prints the closing text. `keeps_running` is true if the pages and the broker stay available until Ctrl-C.
+    pub(super) fn print_closing(&self, out: &mut impl Write, keeps_running: bool) -> io::Result<()> {
         if let Some(outcome) = &self.outcome {
             writeln!(out, "The first game: {outcome}")?;
         }
-        if !self.pages.is_empty() && stays {
+        if !self.pages.is_empty() && keeps_running {
             writeln!(
                 out,
                 "\nThe pages stay until Ctrl-C; at the desk, an illegal move waits for a decision:"
@@ -212,7 +212,7 @@ impl Stage {
                 writeln!(out, "  {page}")?;
             }
         }
-        if !self.pages.is_empty() && !stays {
+        if !self.pages.is_empty() && !keeps_running {
             writeln!(
                 out,
                 "\nTo decide about an illegal move at the arbiters' desk, in a browser:"
@@ -221,7 +221,7 @@ impl Stage {
         }
         writeln!(out, "\nTo replay a recording from your own board:")?;
         writeln!(out, "  kiebitz replay FILE.pcapng")?;
-        match (self.port, stays) {
+        match (self.port, keeps_running) {
             (Some(port), true) => {
                 writeln!(out, "\nThe broker keeps running on port {port} until Ctrl-C:")?;
                 writeln!(
@@ -251,7 +251,6 @@ impl<'w, W: Write> Paper<'w, W> {
         })
     }
 
-    /// Prints the title of the next recording.
     pub(super) fn begin_act(&mut self, stage: &Stage) -> io::Result<()> {
         (self.plies, self.ended) = (0, false);
         self.remark.clear();

@@ -116,7 +116,7 @@ fn inject_alone(player: &mut Player, powered: bool, now: Timestamp, trouble: Emu
         EmulatedFault::Alive(square) => player.kill(now, plies::field(square), false),
         EmulatedFault::ClockLost => player.unplug_clock(now),
         EmulatedFault::Clock => player.plug_clock(now),
-        // Garbage is put on the line by the caller.
+        // The caller sends the garbage.
         EmulatedFault::Garbage => {}
     }
     true

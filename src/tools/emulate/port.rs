@@ -91,8 +91,8 @@ impl EmulatedPort {
     /// Makes the pseudo-terminal behave like a serial port. Must be called regularly, about twice a second.
     ///
     /// As long as one of its ends is open, a pseudo-terminal keeps unread bytes, and keeps its exclusive mode even
-    /// after the program that set that mode has closed it. A serial port does neither. (Programs that also lock the
-    /// port, as kiebitz does, still have exclusive use of it.)
+    /// after the program that set that mode has closed it. A serial port does neither. Programs that also lock the
+    /// port, as kiebitz does, still have exclusive use of it.
     pub fn maintain(&mut self, now: Timestamp) -> io::Result<()> {
         rustix::termios::ioctl_tiocnxcl(&self.host)?;
         if rustix::io::ioctl_fionread(&self.host)? == 0 {

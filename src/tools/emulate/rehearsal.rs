@@ -38,7 +38,7 @@ pub(super) enum RehearsalOutput {
     /// The cable was plugged in again.
     Plugged,
     /// A report for the user.
-    Words(String),
+    Report(String),
 }
 
 #[derive(Debug)]
@@ -211,7 +211,7 @@ impl Rehearsal {
     fn report(&mut self, now: Timestamp, table_index: usize, truth: Truth, before: Truth) {
         let begins = truth.games > before.games;
         if begins {
-            let words = self.game(table_index, truth.games).map(|game| game.title.clone());
+            let title = self.game(table_index, truth.games).map(|game| game.title.clone());
             let next = self
                 .game(table_index, truth.games + 1)
                 .map(|game| game.script.clone());
@@ -220,15 +220,15 @@ impl Rehearsal {
             }
             self.announce(
                 table_index,
-                format!("game {}, {}", truth.games, words.unwrap_or_default()),
+                format!("game {}, {}", truth.games, title.unwrap_or_default()),
             );
         }
         if truth.over
             && (begins || !before.over)
             && let Some(game) = self.game(table_index, truth.games)
         {
-            let words = describe_end(game, truth);
-            self.announce(table_index, words);
+            let text = describe_end(game, truth);
+            self.announce(table_index, text);
         }
     }
 
@@ -239,8 +239,8 @@ impl Rehearsal {
         self.games.get(index.checked_rem(self.games.len())?)
     }
 
-    fn announce(&mut self, table: usize, words: String) {
-        self.output.push_back((table, RehearsalOutput::Words(words)));
+    fn announce(&mut self, table: usize, text: String) {
+        self.output.push_back((table, RehearsalOutput::Report(text)));
     }
 
     fn inject(&mut self, now: Timestamp, table_index: usize, trouble: EmulatedFault) {
@@ -259,10 +259,10 @@ impl Rehearsal {
             table.due = table.played.poll_deadline();
         }
         let output = match trouble {
-            _ if !changed => RehearsalOutput::Words(format!("is {trouble} already")),
+            _ if !changed => RehearsalOutput::Report(format!("is {trouble} already")),
             EmulatedFault::Unplug if self.bus.is_none() => RehearsalOutput::Unplugged,
             EmulatedFault::Plug if self.bus.is_none() => RehearsalOutput::Plugged,
-            _ => RehearsalOutput::Words(trouble.to_string()),
+            _ => RehearsalOutput::Report(trouble.to_string()),
         };
         self.output.push_back((table_index, output));
     }

@@ -71,7 +71,7 @@ fn boards_and_tables_are_compared() {
             .map(|name| (*name).to_owned())
             .collect::<Vec<String>>()
     };
-    let of = |boards: &[String]| {
+    let check_boards = |boards: &[String]| {
         let check = Check {
             boards,
             ..Check::default()
@@ -85,9 +85,9 @@ fn boards_and_tables_are_compared() {
         found.retain(|found| !found.contains("gives no round number"));
         found
     };
-    starts(&of(&[]), &[]);
+    starts(&check_boards(&[]), &[]);
     starts(
-        &of(&names(&["board-1", "board-2", "board-4", "stage"])),
+        &check_boards(&names(&["board-1", "board-2", "board-4", "stage"])),
         &[
             "! r.csv:3:3 Cohn Eva and Dorn Max play at table 3 in round 1, which has no board",
             "! the name of the board stage does not end with a number",
@@ -96,7 +96,7 @@ fn boards_and_tables_are_compared() {
         ],
     );
     starts(
-        &of(&names(&["a-1", "b-1", "a-3", "a-4", "a-5", "a-6"])),
+        &check_boards(&names(&["a-1", "b-1", "a-3", "a-4", "a-5", "a-6"])),
         &[
             "! the boards a-1 and b-1 are both table 1",
             "- a-6 is not used in round 1",

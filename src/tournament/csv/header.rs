@@ -198,33 +198,33 @@ mod tests {
 
     #[test]
     fn columns_have_names_in_any_order_case_and_language() {
-        let of = |side, fact| Column::Of(side, fact);
+        let player = |side, fact| Column::Of(side, fact);
         let english =
             places("Round,BOARD,White,White FIDE ID,white_elo,black,black_fideid,Black Title,Result");
         for (column, place) in [
             (Column::Round, 0),
             (Column::Table, 1),
-            (of(Side::White, Fact::Name), 2),
-            (of(Side::White, Fact::FideId), 3),
-            (of(Side::White, Fact::Rating), 4),
-            (of(Side::Black, Fact::Name), 5),
-            (of(Side::Black, Fact::FideId), 6),
-            (of(Side::Black, Fact::Title), 7),
+            (player(Side::White, Fact::Name), 2),
+            (player(Side::White, Fact::FideId), 3),
+            (player(Side::White, Fact::Rating), 4),
+            (player(Side::Black, Fact::Name), 5),
+            (player(Side::Black, Fact::FideId), 6),
+            (player(Side::Black, Fact::Title), 7),
             (Column::Result, 8),
         ] {
             assert_eq!(english.get(&column), Some(&place), "{column:?}");
         }
         let german = places("Tisch,Weiß,Elo,Ergebnis,Schwarz,Elo");
-        assert_eq!(german.get(&of(Side::White, Fact::Rating)), Some(&2));
-        assert_eq!(german.get(&of(Side::Black, Fact::Rating)), Some(&5));
+        assert_eq!(german.get(&player(Side::White, Fact::Rating)), Some(&2));
+        assert_eq!(german.get(&player(Side::Black, Fact::Rating)), Some(&5));
         let list = places("No.,Name,FideID,FED,Rtg");
-        assert_eq!(list.get(&of(Side::Listed, Fact::FideId)), Some(&2));
+        assert_eq!(list.get(&player(Side::Listed, Fact::FideId)), Some(&2));
         assert_eq!(list.get(&Column::Table), None);
         let names = places("board,white_first,white_last,black_first,black_last");
-        assert_eq!(names.get(&of(Side::White, Fact::Last)), Some(&2));
+        assert_eq!(names.get(&player(Side::White, Fact::Last)), Some(&2));
         let results = places("Bo.,No.,,Name,Rtg,Pts.,Result,Pts.,,Name,Rtg,No.");
-        assert_eq!(results.get(&of(Side::Black, Fact::Rating)), Some(&10));
-        assert_eq!(results.get(&of(Side::White, Fact::Name)), Some(&3));
+        assert_eq!(results.get(&player(Side::Black, Fact::Rating)), Some(&10));
+        assert_eq!(results.get(&player(Side::White, Fact::Name)), Some(&3));
         assert_eq!(columns("board,white,Tisch,black".split(',')), Err(2));
     }
 }

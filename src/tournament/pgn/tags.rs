@@ -14,8 +14,8 @@ pub(super) struct Tag {
 
 /// Collects the tags of each game. Moves and comments are skipped.
 ///
-/// A new game begins at a tag after moves, at a repeated Event or first tag, and at any repeated tag after an empty
-/// line.
+/// A new game begins at a tag after moves, at a repetition of the Event tag or of the game's first tag, and at any
+/// repeated tag after an empty line.
 pub(super) fn games(text: &str, doubts: &mut Doubts) -> Vec<Vec<Tag>> {
     let mut reader = TagReader::default();
     for (number, line) in (1..).zip(text.lines()) {
@@ -76,7 +76,7 @@ impl TagReader {
         }
     }
 
-    /// Tracks comments, because a line in a comment is not a tag.
+    /// Tracks whether the text is in a comment, because a line in a comment is not a tag.
     fn moves(&mut self, line: &str) {
         for c in line.chars() {
             match c {
@@ -159,14 +159,14 @@ fn tag(characters: &[char], from: usize) -> FoundTag {
     let name_to = name_to.unwrap_or(characters.len());
     let name = text(characters, name_from, name_to).to_ascii_lowercase();
     let value_from = next(characters, name_to, |c| !c.is_whitespace()).unwrap_or(characters.len());
-    let nothing = |column, doubt| FoundTag {
+    let without_tag = |column, doubt| FoundTag {
         tag: None,
         column,
         doubt: Some(doubt),
         end: characters.len(),
     };
     if name.is_empty() {
-        return nothing(
+        return without_tag(
             from,
             "a tag without a name is left out: write it as [White \"Last, First\"]",
         );
@@ -174,7 +174,7 @@ fn tag(characters: &[char], from: usize) -> FoundTag {
     let quoted = characters.get(value_from).is_some_and(|c| is_quote(*c));
     let from = if quoted { value_from + 1 } else { value_from };
     let Some((to, end, doubt)) = value(characters, from, quoted) else {
-        return nothing(
+        return without_tag(
             from,
             "this tag has neither a closing quotation mark nor a closing bracket on its line, and is left out",
         );
@@ -216,14 +216,14 @@ fn value(characters: &[char], from: usize, quoted: bool) -> Option<(usize, usize
     bracket.map(|at| (at, at + 1, Some(NOT_CLOSED)))
 }
 
-/// Tells whether a quotation mark at `at` closes a tag, that is, a bracket follows.
+/// Returns whether a quotation mark at `at` closes a tag, that is, a bracket follows.
 fn is_closing(characters: &[char], at: usize) -> bool {
     let bracket = next(characters, at + 1, |c| !c.is_whitespace());
     characters.get(at).is_some_and(|c| is_quote(*c))
         && bracket.is_some_and(|bracket| characters.get(bracket) == Some(&']'))
 }
 
-/// Tells whether a bracket at `at` closes a tag and another tag begins, as in "] [Black \"".
+/// Returns whether a bracket at `at` closes a tag and another tag begins, as in "] [Black \"".
 fn begins_another(characters: &[char], at: usize) -> bool {
     let skip = |from: usize| next(characters, from, |c| !c.is_whitespace());
     let begins = || {

@@ -414,7 +414,7 @@ fn names_stay_after_the_first_move_of_the_round_or_if_set_by_hand() {
 /// The pairing program gets the results from the players.
 #[test]
 fn a_result_in_the_file_reaches_the_game_of_its_pairing_once() {
-    let with = |results: [Option<GameResult>; 2]| {
+    let with_results = |results: [Option<GameResult>; 2]| {
         let mut paired = (*tournament(TWO_ROUNDS)).clone();
         let pairings = &mut paired.rounds.get_mut(&1).expect("a round").pairings;
         for (pairing, result) in pairings.iter_mut().zip(results) {
@@ -428,14 +428,17 @@ fn a_result_in_the_file_reaches_the_game_of_its_pairing_once() {
     room.end_game("board-1", GameResult::Unknown, EndReason::Reset);
     room.begin_game("board-2", 30);
     room.begin_game("board-1", 12);
-    room.seating.pair(with([Some(GameResult::WhiteWins), None]));
+    room.seating
+        .pair(with_results([Some(GameResult::WhiteWins), None]));
     assert_eq!(room.look(), ["board-1: 1-0 board-1-1"], "another game has begun");
     assert_eq!(room.look(), [""; 0], "once, whatever the arbiter decides then");
     room.restart();
     assert_eq!(room.look(), [""; 0]);
     // The players have reported the result and left.
-    room.seating
-        .pair(with([Some(GameResult::Draw), Some(GameResult::BlackWins)]));
+    room.seating.pair(with_results([
+        Some(GameResult::Draw),
+        Some(GameResult::BlackWins),
+    ]));
     assert_eq!(
         room.look(),
         ["board-1: 1/2-1/2 board-1-1", "board-2: 0-1 board-2-1"]
@@ -466,7 +469,7 @@ fn an_earlier_result_in_the_file_does_not_end_a_game_in_play() {
 #[test]
 fn facts_removed_from_a_file_are_cleared() {
     let mut room = Room::new(&[]);
-    let with = |title: Option<&str>| {
+    let with_title = |title: Option<&str>| {
         let mut paired = (*tournament(TWO_ROUNDS)).clone();
         let round = paired.rounds.get_mut(&1).expect("a round");
         let white = round.pairings[0].white.as_mut().expect("a player");
@@ -477,19 +480,22 @@ fn facts_removed_from_a_file_are_cleared() {
         };
         Arc::new(paired)
     };
-    let known = |room: &Room| {
+    let white_facts = |room: &Room| {
         let players = room.seating.seats["board-1"]
             .announced
             .players()
             .expect("players");
         players.white_player.clone()
     };
-    room.seating.pair(with(Some("FM")));
+    room.seating.pair(with_title(Some("FM")));
     room.look();
-    assert_eq!(known(&room).and_then(|facts| facts.title), Some("FM".to_owned()));
-    room.seating.pair(with(None));
+    assert_eq!(
+        white_facts(&room).and_then(|facts| facts.title),
+        Some("FM".to_owned())
+    );
+    room.seating.pair(with_title(None));
     assert_eq!(room.look(), ["board-1: Adler-Berg 1"]);
-    assert_eq!(known(&room), None);
+    assert_eq!(white_facts(&room), None);
     assert_eq!(room.look(), [""; 0], "once");
 }
 

@@ -9,15 +9,15 @@ use super::{SeatedBoard, Seating, command};
 use crate::tournament::Pairing;
 
 impl Seating {
-    /// Returns commands that clear the names of pairings which the files no longer contain. After the first move of the
-    /// round names stay, because a file may be removed when it is no longer needed.
+    /// Returns commands that clear the names of pairings that the files no longer contain. Once a move of the round has
+    /// been made the names stay, because a file may be removed when it is no longer needed.
     pub(super) fn withdrawn(&self) -> Vec<(String, Command)> {
         if !self.is_paired {
             return Vec::new();
         }
         let commands = self.seats.iter().filter_map(|(board, seat)| {
-            let given = seat.holds()?;
-            let place = (given.round?, given.table?);
+            let sent = seat.clearable_pairing()?;
+            let place = (sent.round?, sent.table?);
             let pairing = self.tournament.pairing(place.0, place.1);
             let is_paired = pairing.is_some_and(Pairing::is_played);
             let is_played = self.seats.values().any(|seat| seat.has_moved_in(place.0));
@@ -30,9 +30,9 @@ impl Seating {
 
 impl SeatedBoard {
     /// Returns the pairing that was sent to the board, if the board still has its names and the game has no moves.
-    fn holds(&self) -> Option<&Players> {
-        let given = self.given.as_ref().filter(|_| !self.by_hand)?;
-        // If the board refused to clear its names before, it is not asked again.
+    fn clearable_pairing(&self) -> Option<&Players> {
+        let sent = self.sent_pairing.as_ref().filter(|_| !self.by_hand)?;
+        // A board that has refused to clear its names is not asked again.
         if self.refused == Some(Players::default()) {
             return None;
         }
@@ -42,12 +42,12 @@ impl SeatedBoard {
             None => self.announced.players(),
         }?;
         let is_same = (&players.white, &players.black, players.round, players.table)
-            == (&given.white, &given.black, given.round, given.table);
-        let is_named = given.white.is_some() || given.black.is_some();
-        (is_same && is_named).then_some(given)
+            == (&sent.white, &sent.black, sent.round, sent.table);
+        let is_named = sent.white.is_some() || sent.black.is_some();
+        (is_same && is_named).then_some(sent)
     }
 
-    /// Tells whether a move was made in a round, apart from trial moves before a game.
+    /// Returns whether a move was made in a round, apart from trial moves before a game.
     fn has_moved_in(&self, round: u32) -> bool {
         let of_round = |game: &&PairedGame| game.place().0 == Some(round);
         let mut games = self.games.iter().filter(of_round);
@@ -60,7 +60,7 @@ fn clear_names(place: (u32, u32)) -> Option<Command> {
     command("set_players", place, Map::from_iter(names))
 }
 
-/// Tells whether a person's command sets the players of the current or next game, not of a finished one.
+/// Returns whether a person's command sets the players of the current or next game, not of a finished one.
 pub(super) fn is_by_hand(by: &str, arguments: &Value, game: Option<&str>) -> bool {
     let named = arguments.get("game").and_then(Value::as_str);
     by != PAIRINGS && (named.is_none() || named == game)

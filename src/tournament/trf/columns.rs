@@ -114,7 +114,7 @@ impl TrfColumns {
         text.chars().all(allowed)
     }
 
-    /// Tells whether rating, federation and id fit with this shift.
+    /// Returns whether rating, federation and id fit with this shift.
     fn player_fits(&self, shift: isize) -> bool {
         self.is_blank(&[48, 53, 57, 69], shift)
             && (shift == 0 || self.is_credible(shift))
@@ -126,7 +126,7 @@ impl TrfColumns {
             && self.field(54, 56, shift).chars().all(|c| !c.is_ascii_digit())
     }
 
-    /// Tells whether the shifted columns are not all blank, the rating is plausible and the name has no digits.
+    /// Returns whether the shifted columns are not all blank, the rating is plausible and the name has no digits.
     fn is_credible(&self, shift: isize) -> bool {
         let rating = self.field(49, 52, shift);
         let is_rating = rating.is_empty() || rating == "0" || rating.len() > 2;
@@ -134,7 +134,7 @@ impl TrfColumns {
         is_rating && is_present && !self.name(shift).contains(|c: char| c.is_ascii_digit())
     }
 
-    /// Tells whether birthday, points and rank fit with this shift.
+    /// Returns whether birthday, points and rank fit with this shift.
     fn rest_fits(&self, shift: isize) -> bool {
         self.is_blank(&[80, 85, 90, 91], shift)
             && self.has_only(70, 79, shift, |c| {
@@ -144,7 +144,7 @@ impl TrfColumns {
             && self.has_only(86, 89, shift, |c| c.is_ascii_digit())
     }
 
-    /// Tells whether the rounds fit with this shift.
+    /// Returns whether the rounds fit with this shift.
     fn rounds_fit(&self, shift: isize) -> bool {
         self.round_columns(shift)
             .all(|from| self.cell(from, shift).is_some())

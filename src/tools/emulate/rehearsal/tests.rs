@@ -31,16 +31,16 @@ fn rehearsal(emulation: &Emulation, pgn: &str) -> Rehearsal {
     Rehearsal::new(NOON, emulation, games::read(pgn.as_bytes()).unwrap())
 }
 
-/// Advances to `until` and hands each output to `happened`, with its time.
+/// Advances to `until` and hands each output to `on_output`, with its time.
 fn watch(
     rehearsal: &mut Rehearsal,
     until: Timestamp,
-    mut happened: impl FnMut(Timestamp, usize, RehearsalOutput),
+    mut on_output: impl FnMut(Timestamp, usize, RehearsalOutput),
 ) {
     while let Some(due) = rehearsal.poll_deadline().filter(|due| *due <= until) {
         rehearsal.advance(due);
         while let Some((table, output)) = rehearsal.poll_output() {
-            happened(due, table, output);
+            on_output(due, table, output);
         }
     }
 }
@@ -48,7 +48,7 @@ fn watch(
 fn words(rehearsal: &mut Rehearsal, until: Timestamp) -> Vec<(usize, String)> {
     let mut reported = Vec::new();
     watch(rehearsal, until, |_, table, output| match output {
-        RehearsalOutput::Words(words) => reported.push((table, words)),
+        RehearsalOutput::Report(words) => reported.push((table, words)),
         RehearsalOutput::Unplugged | RehearsalOutput::Plugged => {
             reported.push((table, format!("{output:?}")))
         }
@@ -73,7 +73,7 @@ const SIX: &str = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n\
 fn games_are_dealt_to_the_boards_in_turn_and_start_over() {
     let mut rehearsal = rehearsal(&emulation(2, &[]), THREE);
     let reported = words(&mut rehearsal, NOON + Duration::from_secs(120));
-    let of = |table: usize| {
+    let reports_of = |table: usize| {
         let reported = reported.iter().filter(move |(at, _)| *at == table);
         reported
             .map(|(_, words)| words.as_str())
@@ -81,7 +81,7 @@ fn games_are_dealt_to_the_boards_in_turn_and_start_over() {
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        of(0),
+        reports_of(0),
         [
             "game 1, A - a",
             "1-0 after 2 plies, A - a",
@@ -92,7 +92,7 @@ fn games_are_dealt_to_the_boards_in_turn_and_start_over() {
         ]
     );
     assert_eq!(
-        of(1)[..3],
+        reports_of(1)[..3],
         ["game 1, B - b", "0-1 after 1 plies, B - b", "game 2, A - a"]
     );
 }
@@ -108,8 +108,8 @@ fn faults_begin_and_end_at_their_times() {
         |at, table, output| {
             let text = match output {
                 RehearsalOutput::Bytes(_) => return,
-                RehearsalOutput::Words(words) if words.contains(',') => return,
-                RehearsalOutput::Words(words) => words,
+                RehearsalOutput::Report(words) if words.contains(',') => return,
+                RehearsalOutput::Report(words) => words,
                 other => format!("{other:?}"),
             };
             reported.push((at.saturating_duration_since(NOON).as_secs(), table, text));
@@ -186,8 +186,8 @@ fn ask(rehearsal: &mut Rehearsal, at: u64, kind: BusCommandKind, board: u16) -> 
                 });
             });
         }
-        RehearsalOutput::Words(words) if words.contains(" - ") => {}
-        RehearsalOutput::Words(words) => reported.push(words),
+        RehearsalOutput::Report(words) if words.contains(" - ") => {}
+        RehearsalOutput::Report(words) => reported.push(words),
         other => panic!("{other:?}"),
     };
     watch(rehearsal, now, |_, line, output| handle(line, output));
