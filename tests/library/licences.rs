@@ -110,16 +110,16 @@ impl Graph {
     fn below(&self, name: &str) -> BTreeSet<&str> {
         let top = self.packages.iter().find(|(_, package)| package.0 == name);
         let (top, _) = top.expect("a package of the workspace");
-        let mut met = BTreeSet::from([top.as_str()]);
-        let mut open = vec![top];
-        while let Some(id) = open.pop() {
+        let mut visited = BTreeSet::from([top.as_str()]);
+        let mut queue = vec![top];
+        while let Some(id) = queue.pop() {
             for used in &self.uses[id] {
-                if met.insert(used) {
-                    open.push(used);
+                if visited.insert(used) {
+                    queue.push(used);
                 }
             }
         }
-        met
+        visited
     }
 
     /// Returns those packages that have no allowed licence.

@@ -17,7 +17,7 @@ use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Content, Direction
 use serde_json::{Value, json};
 
 #[test]
-fn schema_is_a_schema() {
+fn the_schema_is_valid() {
     jsonschema::draft202012::meta::validate(&SCHEMA).expect("docs/events.schema.json is JSON Schema 2020-12");
 }
 

@@ -11,7 +11,7 @@ struct Package {
     /// Module path of the folder, as imports write it.
     root: &'static str,
     /// Maximum number of folders and files directly in it.
-    most: usize,
+    max_entries: usize,
     /// Its folders and files in the order of the data flow. Each imports only from itself and from earlier ones.
     flow: &'static [&'static str],
     /// Items of the crate's root, and the module that defines each.
@@ -24,7 +24,7 @@ const PACKAGES: [Package; 3] = [
     Package {
         source: "game/src",
         root: "crate::",
-        most: 12,
+        max_entries: 12,
         flow: &[
             "vocabulary",
             "position",
@@ -44,7 +44,7 @@ const PACKAGES: [Package; 3] = [
     Package {
         source: "src",
         root: "crate::",
-        most: 25,
+        max_entries: 25,
         flow: &[
             "exit",
             "progress",
@@ -77,7 +77,7 @@ const PACKAGES: [Package; 3] = [
     Package {
         source: "src/outputs",
         root: "crate::outputs::",
-        most: 25,
+        max_entries: 25,
         flow: &[
             "shared",
             "pgn",
@@ -108,10 +108,10 @@ fn folders_and_files_stay_within_their_limit() {
         let entries = fs::read_dir(root().join(package.source)).expect("the folder of the source");
         let count = entries.count();
         assert!(
-            count <= package.most,
+            count <= package.max_entries,
             "{} has {count} folders and files, more than {}",
             package.source,
-            package.most
+            package.max_entries
         );
     }
 }

@@ -61,18 +61,18 @@ async fn late_listeners_of_both_versions_get_the_retained_game() {
 #[tokio::test]
 async fn a_daemon_that_vanishes_is_offline() {
     let broker = Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
-    let door = crate::mosquitto::Door::to(broker.addr()).await;
+    let proxy = crate::mosquitto::Proxy::to(broker.addr()).await;
     let listener = Listener::start("listener", broker.addr()).await;
-    let publisher = Publisher::start(door.address());
+    let publisher = Publisher::start(proxy.address());
     listener.until("online", |heard| heard.len() == 1).await;
-    door.set(crate::mosquitto::DoorState::Shut);
+    proxy.set(crate::mosquitto::ProxyState::Shut);
     listener.until("the last will", |heard| heard.len() >= 2).await;
     assert_eq!(json(&listener.retained()["daemons/pi/state"])["state"], "offline");
     drop(publisher);
 }
 
 #[test]
-fn dropped_broker_leaves_its_port() {
+fn a_dropped_broker_releases_its_port() {
     let broker = Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
     let addr = broker.addr();
     assert!(

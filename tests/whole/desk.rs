@@ -451,7 +451,7 @@ async fn the_demo_has_an_illegal_move_to_judge() {
 
 /// A proxy checks passwords and names the user. The users' file has the role.
 #[tokio::test]
-async fn a_proxy_lets_people_in() {
+async fn a_proxy_authenticates_users() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     configure(folder, port);

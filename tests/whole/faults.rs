@@ -35,7 +35,7 @@ async fn survives(mut world: World, mut trouble: Trouble<'_>) {
     assert!(has_waiting_events(&world), "{}", world.daemon_state());
     verdict::was_live(&world, since);
     (trouble.end)(&world);
-    world.until("it is well", well).await;
+    world.until("it is well", is_well).await;
     world.until_moves("kept moves", 1, true).await;
     world.until("the journal has all", verdict::is_same).await;
     assert!(
@@ -77,7 +77,7 @@ fn problem(world: &World) -> String {
         .to_owned()
 }
 
-fn well(world: &World) -> bool {
+fn is_well(world: &World) -> bool {
     world.daemon_state()["journal"] == json!({"ok": true})
 }
 
@@ -183,7 +183,7 @@ async fn starts_during_fault(mut world: World, mut trouble: Trouble<'_>) {
     world.start();
     world.until_moves("moves that are not kept again", 1, false).await;
     (trouble.end)(&world);
-    world.until("it is well", well).await;
+    world.until("it is well", is_well).await;
     world.until_moves("kept moves", 1, true).await;
     world.stop().await;
     verdict::agrees(&world);
@@ -240,7 +240,7 @@ async fn starts_with_a_hanging_disk(mut world: World, how: &str) {
     world.until_moves("moves that are not kept again", 1, false).await;
     let since = world.published().len();
     world.set_disk("well");
-    world.until("it is well", well).await;
+    world.until("it is well", is_well).await;
     world.until_moves("kept moves", 1, true).await;
     verdict::was_live(&world, since);
     // A run that began without the disk is replayed like any other.
@@ -309,7 +309,7 @@ async fn numbers_stay_unique_after_write_errors_a_full_disk_and_a_kill() {
 }
 
 #[tokio::test]
-async fn numbers_stay_unique_after_that_without_a_runtime_directory() {
+async fn numbers_stay_unique_after_these_faults_without_a_runtime_directory() {
     survives_a_kill_after_two_faults(32, false, false).await;
 }
 
@@ -319,7 +319,7 @@ async fn numbers_stay_unique_if_the_disk_works_between_the_faults() {
 }
 
 #[tokio::test]
-async fn numbers_stay_unique_with_a_working_disk_between_without_a_runtime_directory() {
+async fn numbers_stay_unique_if_the_disk_works_between_them_without_a_runtime_directory() {
     survives_a_kill_after_two_faults(34, false, true).await;
 }
 

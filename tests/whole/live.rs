@@ -15,7 +15,7 @@ use kiebitz_hardware::emulator::hand::{Chance, ms};
 use rumqttc::v5::mqttbytes::v5::Publish;
 
 use crate::is_full;
-use crate::mosquitto::{Door, DoorState, Mosquitto};
+use crate::mosquitto::{Mosquitto, Proxy, ProxyState};
 use crate::mqtt_world::{Listener, topic};
 use daemon::Daemon;
 use kiebitz_workbench::soak::faults::{AWAY, Plan};
@@ -71,7 +71,7 @@ const MEMORY: u64 = 64 * 1024;
 
 /// Unplugged cables, garbage, silence, and a daemon that is killed and started again.
 #[tokio::test]
-async fn minutes_on_pseudo_terminals_leave_every_game_right_or_its_gap_stated() {
+async fn minutes_on_pseudo_terminals_leave_every_game_right_or_its_gap_reported() {
     Soak::usual(7, if is_full() { 2 } else { 1 }).run().await;
 }
 
@@ -142,9 +142,9 @@ impl Soak {
         let mut directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let broker = Mosquitto::start().await;
         let listener = Listener::start("soak", broker.address()).await;
-        let door = Door::to(broker.address()).await;
+        let proxy = Proxy::to(broker.address()).await;
         let broker_address = match self.broker {
-            Broker::BehindProxy | Broker::Gone => door.address(),
+            Broker::BehindProxy | Broker::Gone => proxy.address(),
             Broker::Steady | Broker::Frozen => broker.address(),
         };
         let time = LiveTime::start();
@@ -153,9 +153,9 @@ impl Soak {
         let mut trouble = Trouble::new(self, time.now());
         while !room.is_over(&time) {
             room.advance(&time, &mut daemon).await;
-            trouble.advance(time.now(), &broker, &door);
+            trouble.advance(time.now(), &broker, &proxy);
         }
-        trouble.end(&broker, &door).await;
+        trouble.end(&broker, &proxy).await;
         if self.broker != Broker::Steady {
             // Messages left at the end of the daemon would leave at its next start, which does not come.
             room.play_for(&time, &mut daemon, MAX_PAUSE).await;
@@ -184,7 +184,7 @@ impl Soak {
         while received(&listener.heard()) < all(&daemon) && time.now() < end {
             room.play_for(&time, &mut daemon, SETTLING).await;
         }
-        assert!(daemon.most_memory < MEMORY, "{report}");
+        assert!(daemon.peak_memory < MEMORY, "{report}");
         assert_eq!(
             daemon.ports_open(),
             vec![true; self.boards],
@@ -202,7 +202,7 @@ impl Soak {
             let other = heard.iter().zip(events).find(|(heard, kept)| heard != kept);
             assert_eq!(other, None, "the journal has what the subscriber has");
             let missing = events.get(heard.len()..).unwrap_or_default();
-            assert_eq!(missing, [""; 0], "of {board}\n{}", daemon.last_words());
+            assert_eq!(missing, [""; 0], "of {board}\n{}", daemon.log_tail());
         }
         room.all_happened(self.plan());
     }
@@ -248,7 +248,7 @@ impl Trouble {
         }
     }
 
-    fn advance(&mut self, now: Timestamp, broker: &Mosquitto, door: &Door) {
+    fn advance(&mut self, now: Timestamp, broker: &Mosquitto, proxy: &Proxy) {
         if now < self.next {
             return;
         }
@@ -256,29 +256,29 @@ impl Trouble {
         self.step += 1;
         match self.broker {
             Broker::Steady => {}
-            Broker::BehindProxy => door.set(PROXY[self.step % PROXY.len()]),
+            Broker::BehindProxy => proxy.set(PROXY_STATES[self.step % PROXY_STATES.len()]),
             Broker::Frozen => broker.freeze(self.step % 2 == 1),
-            Broker::Gone => door.set(DoorState::Shut),
+            Broker::Gone => proxy.set(ProxyState::Shut),
         }
     }
 
-    async fn end(&self, broker: &Mosquitto, door: &Door) {
+    async fn end(&self, broker: &Mosquitto, proxy: &Proxy) {
         // A connection that has lost bytes cannot recover, so close it.
-        door.set(DoorState::Shut);
+        proxy.set(ProxyState::Shut);
         tokio::time::sleep(Duration::from_millis(100)).await;
-        door.set(DoorState::Open);
+        proxy.set(ProxyState::Open);
         if self.broker == Broker::Frozen {
             broker.freeze(false);
         }
     }
 }
 
-const PROXY: [DoorState; 5] = [
-    DoorState::Open,
-    DoorState::OneWay,
-    DoorState::Shut,
-    DoorState::Open,
-    DoorState::Shut,
+const PROXY_STATES: [ProxyState; 5] = [
+    ProxyState::Open,
+    ProxyState::OneWay,
+    ProxyState::Shut,
+    ProxyState::Open,
+    ProxyState::Shut,
 ];
 
 /// A broken connection is tried again after up to 15 s.
@@ -327,7 +327,7 @@ fn judge(room: &Room, listener: &Listener) -> Vec<String> {
             .map(|payload| serde_json::from_str(payload).unwrap())
             .collect();
         let describe = |game| table.describe(game);
-        let mut words = verdict::not_stated(nth, (&table.played, describe), &events);
+        let mut words = verdict::unreported(nth, (&table.played, describe), &events);
         words.retain(|wrong| !has_gap(table, &events, wrong.at));
         wrong.extend(words.into_iter().map(|wrong| {
             let at = room.since_start(wrong.at).as_secs_f64();

@@ -7,7 +7,7 @@ use kiebitz::outputs::mqtt::{ConnectionState, MqttConfig, Outbox};
 use rumqttc::v5::mqttbytes::v5::Publish;
 use serde_json::json;
 
-use crate::mosquitto::{Door, DoorState, Mosquitto};
+use crate::mosquitto::{Mosquitto, Proxy, ProxyState};
 use crate::mqtt_world::{Listener, Publisher, event_seqs, in_time, json, replayed_game, seqs, topic};
 
 const DAEMON: &str = "daemons/pi/state";
@@ -139,9 +139,9 @@ async fn late_listener_gets_all_retained_topics() {
 #[tokio::test]
 async fn a_killed_broker_loses_no_event() {
     let mut broker = Mosquitto::start().await;
-    let door = Door::to(broker.address()).await;
+    let proxy = Proxy::to(broker.address()).await;
     let listener = Listener::start("listener", broker.address()).await;
-    let publisher = Publisher::start(door.address());
+    let publisher = Publisher::start(proxy.address());
     let game = replayed_game();
     let (first, rest) = game.split_at(game.len() / 3);
     let (second, third) = rest.split_at(rest.len() / 2);
@@ -154,7 +154,7 @@ async fn a_killed_broker_loses_no_event() {
         .await;
 
     // Acknowledgements for the broker's messages never arrive, and the broker forgets the messages.
-    door.set(DoorState::OneWay);
+    proxy.set(ProxyState::OneWay);
     publisher.publish(second);
     listener
         .until("some of the second third", |heard| {
@@ -162,7 +162,7 @@ async fn a_killed_broker_loses_no_event() {
         })
         .await;
     broker.kill();
-    door.set(DoorState::Shut);
+    proxy.set(ProxyState::Shut);
     let mut connection = publisher.outbox.connection();
     let lost = connection.wait_for(|state| *state == ConnectionState::Disconnected);
     in_time("the loss is noticed", lost)
@@ -174,7 +174,7 @@ async fn a_killed_broker_loses_no_event() {
     broker.start_again().await;
     listener.subscribed(2).await;
     let before = listener.heard().len();
-    door.set(DoorState::Open);
+    proxy.set(ProxyState::Open);
     publisher.drained().await;
     let last = seqs(&game).last().copied();
     listener
@@ -222,20 +222,20 @@ async fn a_broker_that_starts_late_gets_everything() {
 #[tokio::test]
 async fn a_daemon_whose_connection_is_cut_is_offline_and_comes_back() {
     let broker = Mosquitto::start().await;
-    let door = Door::to(broker.address()).await;
+    let proxy = Proxy::to(broker.address()).await;
     let listener = Listener::start("listener", broker.address()).await;
-    let publisher = Publisher::start(door.address());
+    let publisher = Publisher::start(proxy.address());
     listener
         .until("online", |heard| last_state(heard) == Some("online".into()))
         .await;
 
-    door.set(DoorState::Shut);
+    proxy.set(ProxyState::Shut);
     listener
         .until("the last will", |heard| {
             last_state(heard) == Some("offline".into())
         })
         .await;
-    door.set(DoorState::Open);
+    proxy.set(ProxyState::Open);
     listener
         .until("online again", |heard| last_state(heard) == Some("online".into()))
         .await;
@@ -279,8 +279,8 @@ async fn a_daemon_that_stops_has_delivered_everything_and_is_offline() {
 #[tokio::test]
 async fn a_daemon_publishes_its_boards_again_after_an_outage() {
     let broker = Mosquitto::start().await;
-    let door = Door::to(broker.address()).await;
-    let publisher = Publisher::start(door.address());
+    let proxy = Proxy::to(broker.address()).await;
+    let publisher = Publisher::start(proxy.address());
     let now = kiebitz_hardware::Timestamp::from_micros(1_789_000_000_000_000);
     let config = MqttConfig::from_url("mqtt://localhost")
         .expect("a URL")
@@ -289,14 +289,14 @@ async fn a_daemon_publishes_its_boards_again_after_an_outage() {
     let announced = boards.announce(now, vec!["board-1".to_owned()], None);
     publisher.publish(&[announced.into_iter().collect()]);
     publisher.drained().await;
-    door.set(DoorState::Shut);
+    proxy.set(ProxyState::Shut);
     let listener = Listener::start("listener", broker.address()).await;
     listener
         .until("the last will", |heard| {
             last_state(heard) == Some("offline".into())
         })
         .await;
-    door.set(DoorState::Open);
+    proxy.set(ProxyState::Open);
     listener
         .until("online again", |heard| last_state(heard) == Some("online".into()))
         .await;

@@ -13,7 +13,7 @@ use kiebitz::system_time::LiveTime;
 use kiebitz_game::events::{Event, EventKind};
 use rumqttc::v5::mqttbytes::v5::Publish;
 
-use crate::mosquitto::{Door, DoorState, Mosquitto};
+use crate::mosquitto::{Mosquitto, Proxy, ProxyState};
 use crate::mqtt_world::{Listener, Publisher, in_time, json, topic};
 
 const BOARDS: [&str; 3] = ["a", "b", "c"];
@@ -43,11 +43,11 @@ impl Backlog for Kept {
 }
 
 impl Hall {
-    fn publishing_to(door: &Door, directory: &Path) -> Self {
+    fn publishing_to(proxy: &Proxy, directory: &Path) -> Self {
         let file = directory.join("journal.sqlite");
         Self {
             journal: Journal::open(&file).unwrap(),
-            publisher: Publisher::with_backlog(door.address(), Some(Arc::new(Kept(file)))),
+            publisher: Publisher::with_backlog(proxy.address(), Some(Arc::new(Kept(file)))),
             time: LiveTime::start(),
             last: 0,
         }
@@ -109,14 +109,14 @@ fn all_boards_at(last: u64) -> BTreeMap<String, u64> {
 async fn an_outage_beyond_the_outbox_loses_no_event() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let broker = Mosquitto::start().await;
-    let door = Door::to(broker.address()).await;
+    let proxy = Proxy::to(broker.address()).await;
     let listener = Listener::start("listener", broker.address()).await;
-    let mut hall = Hall::publishing_to(&door, directory.path());
+    let mut hall = Hall::publishing_to(&proxy, directory.path());
     hall.publish_new(50);
     hall.publisher.drained().await;
     let mut progress = hall.publisher.outbox.progress();
 
-    close(&door, &hall).await;
+    close(&proxy, &hall).await;
     hall.publish_new(1500);
     let behind = progress.wait_for(|progress| progress.behind == BOARDS.len());
     in_time("no more room", behind).await.unwrap();
@@ -126,15 +126,15 @@ async fn an_outage_beyond_the_outbox_loses_no_event() {
     // It is lost again before everything is there, and more comes meanwhile.
     for _ in 0..2 {
         let before = progress.borrow().acknowledged["a"];
-        door.set(DoorState::Open);
+        proxy.set(ProxyState::Open);
         let some = progress.wait_for(|progress| progress.acknowledged["a"] > before + 200);
         in_time("some of it", some).await.unwrap();
         hall.publish_new(10);
         assert!(progress.borrow().behind > 0, "there is more to come");
-        close(&door, &hall).await;
+        close(&proxy, &hall).await;
         hall.publish_new(100);
     }
-    door.set(DoorState::Open);
+    proxy.set(ProxyState::Open);
     hall.publisher.drained().await;
     hall.publish_new(10);
     hall.publisher.drained().await;
@@ -157,15 +157,15 @@ async fn an_outage_beyond_the_outbox_loses_no_event() {
 async fn offline_comes_after_the_events_read_at_the_end() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let broker = Mosquitto::start().await;
-    let door = Door::to(broker.address()).await;
+    let proxy = Proxy::to(broker.address()).await;
     let listener = Listener::start("listener", broker.address()).await;
-    door.set(DoorState::Shut);
-    let mut hall = Hall::publishing_to(&door, directory.path());
+    proxy.set(ProxyState::Shut);
+    let mut hall = Hall::publishing_to(&proxy, directory.path());
     hall.publish_new(1000);
     let mut progress = hall.publisher.outbox.progress();
     let behind = progress.wait_for(|progress| progress.behind == BOARDS.len());
     in_time("no more room", behind).await.unwrap();
-    door.set(DoorState::Open);
+    proxy.set(ProxyState::Open);
     let mut connection = hall.publisher.outbox.connection();
     let connected = connection.wait_for(|state| *state == ConnectionState::Connected);
     in_time("a connection", connected).await.unwrap();
@@ -180,8 +180,8 @@ fn is_offline(heard: &[Publish]) -> bool {
 }
 
 /// Cuts the connection and waits until the outbox notices.
-async fn close(door: &Door, hall: &Hall) {
-    door.set(DoorState::Shut);
+async fn close(proxy: &Proxy, hall: &Hall) {
+    proxy.set(ProxyState::Shut);
     let mut connection = hall.publisher.outbox.connection();
     let lost = connection.wait_for(|state| *state != ConnectionState::Connected);
     in_time("the loss is noticed", lost).await.unwrap();

@@ -162,9 +162,9 @@ async fn proxy_without_mqtt_5(broker: SocketAddr) -> SocketAddr {
 async fn a_broker_without_mqtt_5_gets_everything_too() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let broker = Mosquitto::start().await;
-    let door = proxy_without_mqtt_5(broker.address()).await;
+    let proxy = proxy_without_mqtt_5(broker.address()).await;
     let config = format!(
-        "[daemon]\nname = \"pi\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{door}\"\ncommands = true\n\
+        "[daemon]\nname = \"pi\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{proxy}\"\ncommands = true\n\
          [ports]\nusb = false\n[[board]]\nserial = \"12345\"\nname = \"board-1\"\n",
         directory.path().join("state")
     );

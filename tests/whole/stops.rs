@@ -115,7 +115,7 @@ const MAX_DIFFERENT: [(Wiring, usize, usize); 3] = [
 
 /// Compares rounds with stops to the same rounds without stops.
 fn rounds(wiring: Wiring) {
-    let (mut games, mut stops, mut otherwise, mut stated) = (0, 0, Vec::new(), Vec::new());
+    let (mut games, mut stops, mut unreported, mut reported) = (0, 0, Vec::new(), Vec::new());
     for seed in 1..=if is_full() { 5 } else { 1 } {
         let round = Round {
             seed,
@@ -148,26 +148,33 @@ fn rounds(wiring: Wiring) {
                 "seed {seed}: {} has nothing to do with a stop",
                 wrong.words
             );
-            let list = if wrong.stated { &mut stated } else { &mut otherwise };
+            let list = if wrong.reported {
+                &mut reported
+            } else {
+                &mut unreported
+            };
             list.push(format!("seed {seed}, board-{}: {}", wrong.board + 1, wrong.words));
         }
         for (game, words) in other_results(&outcome, &calm) {
             let list = if game.end_in_doubt {
-                &mut stated
+                &mut reported
             } else {
-                &mut otherwise
+                &mut unreported
             };
             list.push(format!("seed {seed}: {words}"));
         }
     }
-    let (_, all, unstated) = MAX_DIFFERENT.into_iter().find(|(of, ..)| *of == wiring).unwrap();
+    let (_, max_total, max_unreported) = MAX_DIFFERENT.into_iter().find(|(of, ..)| *of == wiring).unwrap();
     let report = format!(
         "{games} games, {stops} stops\nin doubt, as is stated:\n{}\nnot stated:\n{}",
-        stated.join("\n"),
-        otherwise.join("\n")
+        reported.join("\n"),
+        unreported.join("\n")
     );
-    assert!((stated.len() + otherwise.len()) * 1000 <= all * games, "{report}");
-    assert!(otherwise.len() * 1000 <= unstated * games, "{report}");
+    assert!(
+        (reported.len() + unreported.len()) * 1000 <= max_total * games,
+        "{report}"
+    );
+    assert!(unreported.len() * 1000 <= max_unreported * games, "{report}");
 }
 
 /// Games with the same moves but another result.
@@ -220,7 +227,7 @@ fn boards_on_a_bus_are_stopped_anywhere_in_their_games() {
 }
 
 impl Damage {
-    fn happen(self, recordings: &Path) {
+    fn apply(self, recordings: &Path) {
         let Ok(files) = std::fs::read_dir(recordings) else {
             return;
         };

@@ -117,7 +117,7 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn no_command_prints_other_escapes() {
+fn no_command_prints_foreign_escape_sequences() {
     let world = World::new();
     let (config, capture) = (world.config.as_str(), world.capture.as_str());
     let missing = world.file(OBEYED);

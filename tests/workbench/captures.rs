@@ -64,7 +64,7 @@ fn games_once_misread_are_published_as_played() {
 /// player of an act that did not happen. A `.moves` file has the moves, the kinds of incidents, and the result that the
 /// board shows.
 #[test]
-fn situations_that_mislead_for_a_while_end_rightly() {
+fn misleading_situations_end_with_a_correct_record() {
     let mut situations = 0;
     for entry in std::fs::read_dir(folder().join("situations")).unwrap() {
         let path = entry.unwrap().path();

@@ -34,7 +34,7 @@ pub fn wrong(round: Round) -> (Outcome, Vec<Wrong>, String) {
             verdict::not_exactly_right(board, table, &events)
         } else {
             let describe = |game| table.describe(game);
-            verdict::not_stated(board, (&table.played, describe), &events)
+            verdict::unreported(board, (&table.played, describe), &events)
         }
     };
     let boards = 0..outcome.tables.len();
@@ -56,7 +56,7 @@ pub fn wrong(round: Round) -> (Outcome, Vec<Wrong>, String) {
             round.seed,
             one.board + 1,
             one.words,
-            if one.stated { ", as is stated" } else { "" },
+            if one.reported { ", as is stated" } else { "" },
         )
         .unwrap();
         if nth == 0 && round.logged.is_none() {

@@ -75,8 +75,8 @@ impl Recipients {
         StatusCode::OK
     }
 
-    fn see<T>(&self, look: impl FnOnce(&Held) -> T) -> T {
-        look(&self.held.lock().expect("no panic"))
+    fn see<T>(&self, read: impl FnOnce(&Held) -> T) -> T {
+        read(&self.held.lock().expect("no panic"))
     }
 
     /// Number of messages to the program about alarms of a kind in a state.

@@ -87,8 +87,8 @@ impl Lichess {
         lichess
     }
 
-    pub(crate) fn see<T>(&self, look: impl FnOnce(&Held) -> T) -> T {
-        look(&self.held.lock().expect("no panic"))
+    pub(crate) fn see<T>(&self, read: impl FnOnce(&Held) -> T) -> T {
+        read(&self.held.lock().expect("no panic"))
     }
 }
 

@@ -49,8 +49,8 @@ impl Receiver {
         receiver
     }
 
-    fn see<T>(&self, look: impl FnOnce(&Held) -> T) -> T {
-        look(&self.held.lock().expect("no panic"))
+    fn see<T>(&self, read: impl FnOnce(&Held) -> T) -> T {
+        read(&self.held.lock().expect("no panic"))
     }
 
     /// Response to a post that fails: the 5th, 10th and 15th.

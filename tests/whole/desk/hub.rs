@@ -325,9 +325,9 @@ async fn an_operator_sees_all_halls_in_a_browser() {
         assert_eq!(line.expect("text"), "kill");
         drop(north_daemon.take().expect("one kill"));
     }
-    let worked = script.wait().expect("it ends");
+    let status = script.wait().expect("it ends");
     let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
-    assert!(worked.success(), "what the script says is above\n{log}");
+    assert!(status.success(), "what the script says is above\n{log}");
     drop(of_halls);
     for program in [hub, south_daemon] {
         program.stop();

@@ -279,8 +279,8 @@ async fn a_past_game_is_reviewed_in_a_browser() {
         let emulate = ["emulate", "--pgn", "game.pgn", "--speed", "2", "--links", "links"];
         players = Some(Program::start(folder, &emulate));
     }
-    let looked = script.wait().expect("it ends");
+    let status = script.wait().expect("it ends");
     let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
-    assert!(looked.success(), "what the script says is above\n{log}");
+    assert!(status.success(), "what the script says is above\n{log}");
     assert!(players.is_some(), "a game was followed");
 }

@@ -57,7 +57,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Maximum time for an orderly shutdown, whatever the disk does.
 const END: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(4);
-const LOOK: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 impl World {
     pub(crate) async fn new(seed: u64) -> Self {
@@ -205,17 +205,17 @@ impl World {
     /// Plays until `wanted` holds. Fails if the program ends meanwhile, or after the timeout.
     pub(crate) async fn until(&mut self, goal: &str, mut wanted: impl FnMut(&Self) -> bool) {
         let end = self.time.now() + PATIENCE;
-        let mut look = self.time.now();
+        let mut next_check = self.time.now();
         loop {
             self.play_on().await;
             let now = self.time.now();
-            if now < look {
+            if now < next_check {
                 continue;
             }
             if wanted(self) {
                 return;
             }
-            look = now + LOOK;
+            next_check = now + CHECK_INTERVAL;
             let ended = self
                 .child
                 .as_mut()

@@ -28,7 +28,7 @@ pub(super) struct Room {
     ends: Timestamp,
     /// No game is dealt after this time.
     last: Timestamp,
-    looked: Timestamp,
+    last_check: Timestamp,
     /// Times and kinds of the faults.
     log: String,
     happened: [usize; 4],
@@ -46,7 +46,7 @@ const PACE: Pace = Pace {
 const LONGEST_OUT: u64 = 12_000;
 /// A line with 9600 baud transfers two bytes in this time.
 const TICK: Duration = Duration::from_millis(2);
-const LOOKED_AFTER: Duration = Duration::from_millis(500);
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Room {
     pub(super) fn new(soak: Soak, time: &LiveTime, directory: &Path) -> Self {
@@ -76,7 +76,7 @@ impl Room {
             began,
             ends: began + length,
             last: began + length.saturating_sub(LAST_DEALT),
-            looked: began,
+            last_check: began,
             log: String::new(),
             happened: [0; 4],
             ends_orderly: soak.broker == Broker::Steady,
@@ -138,8 +138,8 @@ impl Room {
             }
         }
         self.play(now);
-        if now >= self.looked + LOOKED_AFTER {
-            self.looked = now;
+        if now >= self.last_check + CHECK_INTERVAL {
+            self.last_check = now;
             daemon.measure();
             for port in self.ports.iter_mut().flatten() {
                 port.maintain(now).unwrap();

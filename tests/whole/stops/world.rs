@@ -290,7 +290,7 @@ impl World {
     fn start(&mut self) {
         let now = self.now;
         if let Some(damage) = self.round.damage {
-            damage.happen(&self.watcher.recordings());
+            damage.apply(&self.watcher.recordings());
         }
         self.watcher.start(now);
         let mut soon = || Some(now + self.chance.time(ms(10, 1500)));

@@ -234,7 +234,7 @@ impl World {
     pub fn failing(&self) -> impl Iterator<Item = u16> {
         let right = |table: &Table| {
             if self.faulty {
-                table.not_stated().is_empty()
+                table.unreported().is_empty()
             } else {
                 table.is_right()
             }
@@ -251,8 +251,8 @@ impl World {
     pub fn describe(&self, board: u16) -> String {
         let address = BusAddress::new(board).expect("an address");
         let table = &self.tables[&address];
-        let not_stated: String = table
-            .not_stated()
+        let unreported: String = table
+            .unreported()
             .iter()
             .filter(|_| self.faulty)
             .map(|wrong| {
@@ -260,7 +260,7 @@ impl World {
                 format!("{at:9.3} {}\n", wrong.words)
             })
             .collect();
-        format!("board {address}\n{not_stated}{}", report::describe(table))
+        format!("board {address}\n{unreported}{}", report::describe(table))
     }
 
     /// Returns the traffic, corrections and delays in words.
@@ -332,14 +332,14 @@ impl Table {
     }
 
     /// Returns the differences between played and published moves that are not reported as a gap.
-    fn not_stated(&self) -> Vec<Wrong> {
+    fn unreported(&self) -> Vec<Wrong> {
         let played = self.landed.iter().enumerate().flat_map(|(nth, landed)| {
             let game = &self.games[nth];
             let plies = landed.iter().enumerate();
             plies.map(move |(ply, at)| Played::of(game, *at, nth, ply))
         });
         let played: Vec<Played> = played.collect();
-        verdict::not_stated(
+        verdict::unreported(
             0,
             (&played, |_| format!("{:?}", self.setting().white_side)),
             &self.events,

@@ -120,7 +120,7 @@ fn every_irregularity_is_announced_and_nothing_else() {
 fn legal_play_raises_only_hints_and_few_of_them() {
     for temperament in Temperament::UNHURRIED {
         let (count, plies) = legal(5000..5020, temperament, Taste::Any);
-        assert!(count.graver.is_empty(), "{temperament:?}\n{count}");
+        assert!(count.false_reports.is_empty(), "{temperament:?}\n{count}");
         assert!(
             count.hints * 12 < plies,
             "{temperament:?}: {} hints in {plies} plies",

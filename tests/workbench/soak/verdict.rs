@@ -33,7 +33,7 @@ pub struct Wrong {
     pub at: Timestamp,
     pub words: String,
     /// Whether the error is covered by a report that the end of the game is in doubt or that moves are missing.
-    pub stated: bool,
+    pub reported: bool,
 }
 
 /// Maximum number of plies at a game's end that may be in doubt.
@@ -163,7 +163,7 @@ pub fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) -> Vec<
             board,
             at: at(words.0),
             words: format!("[{}] game {} {}", table.describe(nth), nth + 1, words.1),
-            stated: words.2,
+            reported: words.2,
         });
         if published.len() != table.dealt.len() {
             // Later games cannot be assigned.
@@ -183,7 +183,7 @@ pub fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) -> Vec<
                 published.len(),
                 table.dealt.len()
             ),
-            stated: false,
+            reported: false,
         });
     }
     wrong
@@ -191,7 +191,7 @@ pub fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) -> Vec<
 
 /// Returns every published ply that was not played, and every played ply that was not published, except in reported
 /// gaps.
-pub fn not_stated(
+pub fn unreported(
     board: usize,
     (all, describe): (&[Played], impl Fn(usize) -> String),
     events: &[Event],
@@ -206,15 +206,15 @@ pub fn not_stated(
         _ => None,
     });
     let gaps: Vec<(Timestamp, Timestamp)> = gaps.chain(before_first_heard(events)).collect();
-    let stated = |at: Timestamp| gaps.iter().any(|(from, to)| (*from..=*to).contains(&at));
+    let is_reported = |at: Timestamp| gaps.iter().any(|(from, to)| (*from..=*to).contains(&at));
     let games = games(events);
     let published: Vec<(Timestamp, Move)> = games.iter().flat_map(|game| game.moves.clone()).collect();
     let in_doubt: Vec<bool> = games.iter().flat_map(ends_in_doubt).collect();
     let (unpublished, unplayed) = differences(
-        (all, |played: &Played| stated(played.at)),
+        (all, |played: &Played| is_reported(played.at)),
         (&published, |nth: usize| {
             let (at, m) = &published[nth];
-            in_doubt[nth] || m.inferred && stated(*at)
+            in_doubt[nth] || m.inferred && is_reported(*at)
         }),
     );
     let mut wrong = Vec::new();
@@ -230,7 +230,7 @@ pub fn not_stated(
             board,
             at: played.at,
             words,
-            stated: false,
+            reported: false,
         });
     }
     for (at, m) in unplayed {
@@ -242,7 +242,7 @@ pub fn not_stated(
             board,
             at: *at,
             words,
-            stated: false,
+            reported: false,
         });
     }
     wrong.sort_by_key(|wrong| wrong.at);
@@ -275,8 +275,8 @@ fn before_first_heard(events: &[Event]) -> Option<(Timestamp, Timestamp)> {
 /// Returns the plies played but not published, and those published but not played, that no report excuses. Games begin
 /// alike, so of all alignments it takes the one with the fewest errors.
 fn differences<'a>(
-    (played, unpublished_is_stated): (&'a [Played], impl Fn(&Played) -> bool),
-    (published, unplayed_is_stated): (&'a [(Timestamp, Move)], impl Fn(usize) -> bool),
+    (played, unpublished_is_reported): (&'a [Played], impl Fn(&Played) -> bool),
+    (published, unplayed_is_reported): (&'a [(Timestamp, Move)], impl Fn(usize) -> bool),
 ) -> (Vec<&'a Played>, Vec<&'a (Timestamp, Move)>) {
     let same = |a: usize, b: usize| {
         let (played, published) = (&played[a], &published[b].1);
@@ -287,10 +287,10 @@ fn differences<'a>(
     };
     let without: Vec<u32> = played
         .iter()
-        .map(|one| u32::from(!unpublished_is_stated(one)))
+        .map(|one| u32::from(!unpublished_is_reported(one)))
         .collect();
     let beyond: Vec<u32> = (0..published.len())
-        .map(|nth| u32::from(!unplayed_is_stated(nth)))
+        .map(|nth| u32::from(!unplayed_is_reported(nth)))
         .collect();
     let mut wrong = vec![vec![0u32; published.len() + 1]; played.len() + 1];
     for a in (0..=played.len()).rev() {

@@ -201,7 +201,7 @@ impl Sample {
                 count.judge(0, &case.truths, &events);
                 Score {
                     wrong: usize::from(case.game.uci() != verdict::moves_published(&events)),
-                    misjudged: count.missed.len() + count.graver.len(),
+                    misjudged: count.missed.len() + count.false_reports.len(),
                     ..Score::default()
                 }
             }
@@ -210,7 +210,7 @@ impl Sample {
                 count.judge(0, case, &verdict::events_by(model, capture));
                 Score {
                     wrong: count.misread.len(),
-                    misjudged: count.missed.len() + count.unasked.len(),
+                    misjudged: count.missed.len() + count.false_reports.len(),
                     ..Score::default()
                 }
             }

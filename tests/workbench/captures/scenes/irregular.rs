@@ -15,7 +15,7 @@ use crate::hands::play::{Play, Players};
 struct Scene {
     players: Players,
     rest: Vec<shakmaty::Move>,
-    beside: Vec<Step>,
+    extra_steps: Vec<Step>,
 }
 
 impl Scene {
@@ -35,7 +35,7 @@ impl Scene {
         Self {
             players,
             rest: rest.to_vec(),
-            beside: Vec::new(),
+            extra_steps: Vec::new(),
         }
     }
 
@@ -70,7 +70,7 @@ impl Scene {
 
     fn leaves(self) -> Play {
         let mut play = self.players.leave(&Setting::PLAIN);
-        play.steps.extend(self.beside);
+        play.steps.extend(self.extra_steps);
         play.steps.sort_by_key(|step| step.at);
         play
     }
@@ -189,7 +189,7 @@ pub(super) fn pawn_pushed_aside_for_moves() -> Play {
         at,
         deed: Deed::Stands(field, contents),
     };
-    scene.beside = vec![
+    scene.extra_steps = vec![
         step(pushed, h7, None),
         step(pushed, g6, pawn),
         step(back, g6, None),
@@ -234,7 +234,7 @@ pub(super) fn square_flickers() -> Play {
     for nth in 0..24 {
         let contents = if nth % 2 == 0 { None } else { pawn };
         let deed = Deed::Stands(field, contents);
-        scene.beside.push(Step { at, deed });
+        scene.extra_steps.push(Step { at, deed });
         at += Duration::from_millis(400);
     }
     scene.goes_on()

@@ -56,7 +56,7 @@ pub(super) struct Plan {
     acts: Vec<(usize, Act)>,
     swapped: Option<Dump>,
     /// Steps in addition to those of the players' hands.
-    beside: Vec<Step>,
+    extra_steps: Vec<Step>,
 }
 
 /// A pushed piece, to be put back before the ply `until`.
@@ -110,7 +110,7 @@ impl Plan {
         Self {
             acts,
             swapped,
-            beside: Vec::new(),
+            extra_steps: Vec::new(),
         }
     }
 
@@ -152,7 +152,7 @@ impl Plan {
         let mut push: Option<Push> = None;
         for (at, m) in game.moves.iter().enumerate() {
             if let Some(pushed) = push.take_if(|pushed| at >= pushed.until) {
-                self.beside.extend(pushed.put_back(players));
+                self.extra_steps.extend(pushed.put_back(players));
                 players.hand().wait(ms(1200, 2500));
             }
             let act = self.acts.iter().find(|(of, _)| *of == at).map(|(_, act)| *act);
@@ -167,7 +167,7 @@ impl Plan {
                 Some(Act::Pushed) => {
                     if let Some((pushed, steps)) = scene.push() {
                         push = Some(pushed);
-                        self.beside.extend(steps);
+                        self.extra_steps.extend(steps);
                     }
                 }
                 Some(Act::Unpromoted) => scene.unpromoted(),
@@ -181,7 +181,7 @@ impl Plan {
                     over.at = Duration::ZERO;
                     scene.truths.push(over);
                 }
-                Some(Act::Flicker) => self.beside.extend(scene.flicker()),
+                Some(Act::Flicker) => self.extra_steps.extend(scene.flicker()),
                 Some(act) => scene.act(act),
                 None => {}
             }
@@ -192,7 +192,7 @@ impl Plan {
             }
         }
         if let Some(pushed) = push {
-            self.beside.extend(pushed.put_back(players));
+            self.extra_steps.extend(pushed.put_back(players));
         }
         if self.wants(Act::Flag) && !players.position.is_game_over() {
             let turn = players.position.turn();
@@ -207,7 +207,7 @@ impl Plan {
     /// Ends the play, with all steps in the order of time.
     pub(super) fn leave(self, players: Players, setting: &Setting) -> Play {
         let mut play = players.leave(setting);
-        play.steps.extend(self.beside);
+        play.steps.extend(self.extra_steps);
         play.steps.sort_by_key(|step| step.at);
         play
     }

@@ -25,7 +25,7 @@ pub struct Truth {
 pub struct Count {
     kinds: BTreeMap<&'static str, [usize; 3]>,
     pub missed: Vec<String>,
-    pub graver: Vec<String>,
+    pub false_reports: Vec<String>,
     pub hints: usize,
     hints_of: BTreeMap<&'static str, usize>,
     pub misread: Vec<u64>,
@@ -103,7 +103,7 @@ impl Count {
             }
             if incident.severity != Severity::Hint || (counts && !truths.is_empty()) {
                 self.kinds.entry(incident.kind.as_str()).or_default()[2] += 1;
-                self.graver.push(format!(
+                self.false_reports.push(format!(
                     "{seed}: {:.3} {} {:?} ply {:?} {} {:?}",
                     at as f64 / 1e6,
                     incident.kind,
@@ -139,7 +139,7 @@ impl fmt::Display for Count {
         for line in self.missed.iter().take(20) {
             writeln!(f, "missed {line}")?;
         }
-        for line in self.graver.iter().take(20) {
+        for line in self.false_reports.iter().take(20) {
             writeln!(f, "false  {line}")?;
         }
         Ok(())

@@ -245,7 +245,7 @@ impl Scene<'_> {
         let Some((rook_from, rook_to)) = ply.rook else {
             return self.plain(m);
         };
-        let beside = Square::from_coords(
+        let neighbour = Square::from_coords(
             if rook > king {
                 shakmaty::File::F
             } else {
@@ -256,7 +256,7 @@ impl Scene<'_> {
         let steps = self.players.position.legal_moves();
         let Some(step) = steps
             .iter()
-            .find(|step| !step.is_castle() && step.from() == Some(king) && step.to() == beside)
+            .find(|step| !step.is_castle() && step.from() == Some(king) && step.to() == neighbour)
         else {
             return self.plain(m);
         };
@@ -265,9 +265,9 @@ impl Scene<'_> {
         let hand = self.players.hand();
         let piece = hand.lift(ply.from);
         hand.wait(ms(250, 800));
-        hand.put(plies::field(beside), piece);
+        hand.put(plies::field(neighbour), piece);
         hand.wait(ms(1550, 2500));
-        hand.lift(plies::field(beside));
+        hand.lift(plies::field(neighbour));
         hand.wait(ms(200, 700));
         hand.put(ply.to, piece);
         hand.wait(ms(300, 2500));
