@@ -184,27 +184,24 @@ impl Count {
                 kind
             };
             self.cases.entry(name.to_owned()).or_default()[2] += 1;
-            self.false_reports
-                .push(format!("{seed}: ply {ply} {case}: {advice}"));
+            self.false_reports.push(format!("{seed}: ply {ply} {case}: {advice}"));
         }
     }
 
     /// Returns whether 98 % of the acts are reported, and 98 % of the reports are true.
     pub fn is_good(&self) -> bool {
         self.misread.is_empty()
-            && self.cases.values().all(|[truths, found, false_reports]| {
-                found * 100 >= truths * 98 && false_reports * 98 <= found * 2
-            })
+            && self
+                .cases
+                .values()
+                .all(|[truths, found, wrong]| found * 100 >= truths * 98 && wrong * 98 <= found * 2)
     }
 }
 
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (case, [truths, found, false_reports]) in &self.cases {
-            writeln!(
-                f,
-                "{case:36} true {truths:4} found {found:4} false {false_reports:4}"
-            )?;
+        for (case, [truths, found, wrong]) in &self.cases {
+            writeln!(f, "{case:36} true {truths:4} found {found:4} false {wrong:4}")?;
         }
         for (case, [truths, found]) in &self.optional {
             writeln!(f, "{case:36} perhaps {truths:4} found {found:4}")?;
@@ -234,12 +231,7 @@ fn every_act_of_hands_gives_its_hint_and_nothing_else() {
 #[test]
 fn squares_that_read_empty_give_no_hint_of_a_touch() {
     let count = Count::of(500..520, true);
-    let of = |case: &str| {
-        count
-            .cases
-            .get(case)
-            .map_or(0, |[.., false_reports]| *false_reports)
-    };
+    let of = |case: &str| count.cases.get(case).map_or(0, |[.., wrong]| *wrong);
     let touched =
         ["own", "other", "released", "taken_back"].map(|how| of(&format!("piece_touched_not_moved.{how}")));
     assert_eq!(touched, [0; 4], "{count}");

@@ -117,7 +117,7 @@ fn rebuild_reports_its_changes_and_makes_none_in_a_dry_run() {
     );
     assert!(done.contains(words), "{done}");
     let journaled = files.journaled();
-    assert!(has["board-1"] == files.original["board-1"] && has["board-2"] == before["board-2"]);
+    assert!(journaled["board-1"] == files.original["board-1"] && journaled["board-2"] == before["board-2"]);
     let again = files.printed(&["rebuild"]);
     assert!(
         again.contains("board-1: nothing was filled in; no event is missing\n"),
