@@ -184,7 +184,8 @@ impl Count {
                 kind
             };
             self.cases.entry(name.to_owned()).or_default()[2] += 1;
-            self.false_reports.push(format!("{seed}: ply {ply} {case}: {advice}"));
+            self.false_reports
+                .push(format!("{seed}: ply {ply} {case}: {advice}"));
         }
     }
 
