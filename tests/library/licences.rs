@@ -122,7 +122,7 @@ impl Graph {
         visited
     }
 
-    /// Returns those packages that have no allowed licence.
+    /// Returns the packages without an allowed licence, each with its licence.
     fn unlicensed(&self, ids: BTreeSet<&str>, allowed: impl Fn(&str) -> bool) -> Vec<String> {
         let wrong = ids.into_iter().filter_map(|id| {
             let (name, licence) = &self.packages[id];

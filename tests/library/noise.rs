@@ -111,8 +111,8 @@ fn harsh(capture: &[u8]) -> [usize; HARSH.len()] {
     counts
 }
 
-/// The protocol has no checksum for clock reports (BWTIME). So one damaged byte can say that a flag fell, the lever
-/// moved, the clock is gone or its battery is weak. The readings before and after contradict it.
+/// Clock reports (BWTIME) have no checksum. A single damaged byte can therefore report a fallen flag, a moved lever, a
+/// missing clock or a weak battery. The clock readings before and after it contradict such a report.
 #[test]
 fn one_damaged_byte_of_the_clock_causes_no_incident() {
     let capture = game();

@@ -105,7 +105,7 @@ fn the_last_game_stays_open_to_the_arbiter_over_a_restart() {
     assert_eq!(room.game().result, GameResult::Unknown);
 }
 
-/// Art. 7.5.5: the number of the offence survives. An offence that the arbiter did not count is left out.
+/// Art. 7.5.5: the number of offences survives, without those that the arbiter did not count.
 #[test]
 fn decisions_on_incidents_survive_a_restart() {
     for (counts, offence) in [("true", 2), ("false", 1)] {

@@ -123,7 +123,7 @@ fn same_bytes_give_the_same_events() {
     }
 }
 
-/// The arrival of a chunk is evidence, its boundaries are not.
+/// Arrival times of chunks affect the events, but chunk boundaries do not.
 #[test]
 fn bytes_of_a_chunk_handed_in_one_by_one_give_the_same_events() {
     for path in captures() {

@@ -12,7 +12,7 @@ struct Package {
     root: &'static str,
     /// Maximum number of folders and files directly in it.
     max_entries: usize,
-    /// Its folders and files in the order of the data flow. Each imports only from itself and from earlier ones.
+    /// Its modules in the order of the data flow. A module imports only from itself and from earlier modules.
     flow: &'static [&'static str],
     /// Items of the crate's root, and the module that defines each.
     items: &'static [(&'static str, &'static str)],
@@ -154,7 +154,7 @@ fn imports_follow_the_flow() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns each file with a module that it imports although it comes later in the flow, each pair once.
+/// Returns every import of a later module in the flow, as the importing file and the module, without duplicates.
 fn against_the_flow(package: &Package) -> Vec<(String, String)> {
     let place = |module: &str| package.flow.iter().position(|of_flow| *of_flow == module);
     let mut found = Vec::new();
@@ -215,7 +215,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the module path of a file, as the names from the crate's root to it. Empty for the root itself.
+/// Returns the module path of a file from the crate's root. Empty for the root itself.
 fn module_path(file: &Path) -> Vec<String> {
     let parts = file.with_extension("");
     let mut path: Vec<String> = parts
@@ -231,7 +231,7 @@ fn module_path(file: &Path) -> Vec<String> {
     path
 }
 
-/// Returns the modules below `root` that a file names, by their full path or by as many `super::` as lead there.
+/// Returns the modules below `root` that a file refers to by a full path, or by a chain of `super::` up to the root.
 fn imports(text: &str, root: &str, depth: usize) -> Vec<String> {
     let code: Vec<&str> = text
         .lines()

@@ -38,8 +38,8 @@ pub struct Room {
 }
 
 impl Room {
-    /// Creates a room with these pieces on a board that kiebitz watches. `settings` are lines of configuration, added
-    /// to those that name the board.
+    /// Creates a room with this placement on a board that kiebitz watches. `settings` is added to the configuration of
+    /// the board.
     pub fn new(placement: &str, settings: &str) -> Self {
         let clock = EmulatedClock::new(Duration::from_secs(5400));
         Self::with_clock(placement, settings, clock)
@@ -134,7 +134,7 @@ impl Room {
         }
     }
 
-    /// Moves pieces from square to square. A piece on the target square is taken off before.
+    /// Moves pieces from square to square. A piece on the target square is removed first.
     pub fn puts(&mut self, moves: &str) {
         for (from, to) in squares(moves) {
             let piece = self.board.contents(from);
@@ -150,7 +150,7 @@ impl Room {
         self.board.contents(field(square))
     }
 
-    /// Changes the contents of a square, or its reading.
+    /// Sets the contents that the board reports for a square.
     pub fn sets(&mut self, square: &str, contents: Contents) {
         self.board.set(self.now, field(square), contents);
         self.pass(HAND);
@@ -169,7 +169,7 @@ impl Room {
         }
     }
 
-    /// Gives a command as the arbiter. It must be accepted.
+    /// Sends a command as the arbiter. Panics if it is refused.
     pub fn commands(&mut self, command: &str) {
         self.pass(Duration::from_secs(1));
         let command = Command::parse(&format!(r#"{{"id":"1",{command}}}"#)).unwrap();

@@ -1,4 +1,4 @@
-//! A round of two hours at eight boards, with as many faults as in a year, in virtual time.
+//! A round of two hours at eight boards, with as many faults as a year of play has, in virtual time.
 
 pub mod faults;
 pub mod known;
@@ -22,7 +22,7 @@ pub const ALL: Plan = Plan {
     away: faults::AWAY,
 };
 
-/// Maximum errors shown per board. Most others follow from the first.
+/// Maximum number of errors shown per board. Most later errors follow from the first.
 const SHOWN: usize = 4;
 
 /// Plays the round and returns its errors, with a log around the first one.

@@ -43,10 +43,10 @@ pub struct World {
     tables: BTreeMap<BusAddress, Table>,
     hall: Hall,
     line: LineId,
-    /// Receives the same bytes as the hall, to report the observations.
+    /// Receives the same bytes as the hall and collects the observations for failure reports.
     tap: BusLine,
     faults: VecDeque<(Timestamp, Fault)>,
-    /// Whether bytes are being lost, changed and made up.
+    /// Whether bytes on the line are being lost, changed and inserted.
     garbage: bool,
     /// Whether all bytes from the boards are being lost.
     silent: bool,
@@ -131,7 +131,7 @@ impl World {
         }
     }
 
-    /// Plays all games, and then gives kiebitz time for its last decisions.
+    /// Plays all games, and then runs until kiebitz has published its last events.
     pub fn run(&mut self) {
         while self.tables.values().any(|table| !table.sitting.is_done()) {
             self.step();
@@ -229,8 +229,7 @@ impl World {
         self.tables.values().map(|table| table.games.len()).sum()
     }
 
-    /// Returns the boards with a wrongly published game. With faults, only those with a difference that is not reported
-    /// as a gap.
+    /// Returns the boards with a wrongly published game. With faults, differences in reported gaps do not count.
     pub fn failing(&self) -> impl Iterator<Item = u16> {
         let right = |table: &Table| {
             if self.faulty {
@@ -263,7 +262,7 @@ impl World {
         format!("board {address}\n{unreported}{}", report::describe(table))
     }
 
-    /// Returns the traffic, corrections and delays in words.
+    /// Formats the traffic, corrections and delays.
     pub fn figures(&self) -> String {
         let BusFigures {
             answers,
@@ -439,13 +438,13 @@ fn script(chance: &mut Chance, game: &Game) -> Script {
     }
 }
 
-/// Grace period after the last game, with faults: boards may have been without power at the end.
+/// Grace period after the last game in runs with faults. Boards may be without power when the game ends.
 const AFTER_FAULTS: Duration = Duration::from_secs(60);
 /// Duration of the period with faults.
 const FAULTY: Duration = Duration::from_secs(150);
-/// In milliseconds.
+/// Longest power loss of a board, in milliseconds.
 const LONGEST_WITHOUT_POWER: u64 = 30_000;
 /// Time until all boards are found. For 30 boards it takes 5 to 10 s.
 const BOARDS_ARE_FOUND: Duration = Duration::from_secs(15);
-/// Grace period after the last game: two rounds, and the longest time that a move must have stood.
+/// Grace period after the last game: two polling rounds, and the longest resting time before a move is published.
 const AFTER_ALL: Duration = Duration::from_secs(15);

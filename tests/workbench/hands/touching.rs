@@ -1,5 +1,5 @@
-//! Players who touch pieces, let them rest, use both hands and exchange promoted pieces: every hint is given, and no
-//! other.
+//! Players who touch pieces, let them rest, use both hands and exchange promoted pieces: every hint is given, and
+//! nothing else.
 
 mod acts;
 
@@ -38,7 +38,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Acts out the game of a seed. On a disturbed line, squares read empty for up to a second now and then.
+    /// Acts out the game of a seed. If `disturbed`, squares occasionally read as empty for up to a second.
     pub fn new(seed: u64, disturbed: bool) -> Self {
         let mut chance = Chance::new(seed);
         let plies = 24 + chance.below(60);
@@ -94,12 +94,12 @@ impl Case {
     }
 }
 
-/// Results of a set of games. `cases` counts for each case how many there were, how many were reported, and how many
-/// reports were false.
+/// Results of a set of games.
 #[derive(Debug, Default)]
 pub struct Count {
+    /// For each case: number of acts, of those reported, and of false reports.
     cases: BTreeMap<String, [usize; 3]>,
-    /// For each case that the board may have missed, how many there were and how many were reported.
+    /// For each case that the board may have missed: number of acts, and of those reported.
     optional: BTreeMap<&'static str, [usize; 2]>,
     plies: usize,
     pub missed: Vec<String>,
@@ -228,7 +228,7 @@ fn every_act_of_hands_gives_its_hint_and_nothing_else() {
     assert!(count.is_good(), "{count}");
 }
 
-/// Squares that read empty for up to a second are not taken for touched pieces.
+/// Squares that read as empty for up to a second are not reported as touched pieces.
 #[test]
 fn squares_that_read_empty_give_no_hint_of_a_touch() {
     let count = Count::of(500..520, true);

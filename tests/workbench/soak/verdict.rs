@@ -26,20 +26,20 @@ pub struct Published {
     pub missing_after: Option<usize>,
 }
 
-/// An error at a board, and when it was played or published.
+/// An error at a board, and the time at which the ply was played or published.
 #[derive(Debug, Clone)]
 pub struct Wrong {
     pub board: usize,
     pub at: Timestamp,
     pub words: String,
-    /// Whether the error is covered by a report that the end of the game is in doubt or that moves are missing.
+    /// Whether an event reports that the end of the game is in doubt, or that moves are missing here.
     pub reported: bool,
 }
 
 /// Maximum number of plies at a game's end that may be in doubt.
 const END: usize = 2;
 
-/// Returns all events of a board. Asserts that they count without gaps and that their time never goes back.
+/// Returns all events of a board. Asserts that their numbers have no gaps and that their times never decrease.
 pub fn events(outcome: &Outcome, board: usize) -> Vec<Event> {
     journaled(&outcome.journal, &table::name(board))
 }
@@ -272,15 +272,15 @@ fn before_first_heard(events: &[Event]) -> Option<(Timestamp, Timestamp)> {
     (variant == Variant::FromPosition).then_some((Timestamp::from_micros(0), heard.ts))
 }
 
-/// Returns the plies played but not published, and those published but not played, that no report excuses. Games begin
-/// alike, so of all alignments it takes the one with the fewest errors.
+/// Returns the plies that were played but not published, and those that were published but not played, except in
+/// reported gaps. Many games begin alike, so the alignment with the fewest errors is used.
 fn differences<'a>(
     (played, unpublished_is_reported): (&'a [Played], impl Fn(&Played) -> bool),
     (published, unplayed_is_reported): (&'a [(Timestamp, Move)], impl Fn(usize) -> bool),
 ) -> (Vec<&'a Played>, Vec<&'a (Timestamp, Move)>) {
     let same = |a: usize, b: usize| {
         let (played, published) = (&played[a], &published[b].1);
-        // Castling has two notations, and a game joined in the middle may or may not be Chess960.
+        // Castling has two notations, and the variant of a game joined in the middle is unknown.
         let from = |uci: &str| uci.get(..2).map(str::to_owned);
         published.uci.as_deref().and_then(from) == from(&played.uci)
             && placement(&published.fen) == played.placement
@@ -333,5 +333,5 @@ pub fn around(log: &Log, wrong: &Wrong, before: Duration, after: Duration) -> St
     text
 }
 
-/// Margin around gaps: a board notices changes with a delay, and a ply is published after it was made.
+/// Margin around gaps, for the delays of the board's scan and of publishing.
 const SLACK: Duration = Duration::from_secs(15);

@@ -166,7 +166,7 @@ fn samples(Seeds(seeds): &Seeds) -> Vec<Sample> {
 }
 
 fn score(model: Model, samples: &[Sample]) -> Score {
-    // Leaked for the life of the program, which tries some hundreds of models.
+    // A replay needs a `'static` model. The program tries only some hundreds of models, so leaking them is fine.
     let model: &'static Model = Box::leak(Box::new(model));
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let sum = |samples: &[Sample]| {

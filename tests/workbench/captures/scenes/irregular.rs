@@ -11,7 +11,7 @@ use super::PLAIN;
 use crate::hands::games::Game;
 use crate::hands::play::{Play, Players};
 
-/// A game in the middle: the players, and the moves still to be made.
+/// A game in progress, with the moves still to be made.
 struct Scene {
     players: Players,
     rest: Vec<shakmaty::Move>,
@@ -78,7 +78,7 @@ impl Scene {
 
 const GAME: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 g8f6 d2d3 f8c5";
 
-/// The knight goes to a square that it cannot reach, and back before the press.
+/// The knight goes to a square that it cannot legally reach, and back before the press.
 pub(super) fn illegal_move_put_back() -> Play {
     let mut scene = Scene::after(40, 4, GAME);
     scene.carry(Square::B1, Square::B3);

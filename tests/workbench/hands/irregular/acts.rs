@@ -11,7 +11,7 @@ use super::judge::Truth;
 use super::scene::Scene;
 use super::{MOVES_OF_PERIOD, SHORT_TIME};
 
-/// Thinking time in milliseconds that uses up one period of `SHORT_TIME` and its increments, but not a second period.
+/// Thinking time in milliseconds that uses up one period of `SHORT_TIME` with its increments, but not a second one.
 const PERIOD_IS_OVER: u64 = SHORT_TIME * 1000 + 1_000_000;
 /// Thinking time in milliseconds that uses up two periods.
 const ALL_IS_OVER: u64 = 2 * SHORT_TIME * 1000 + 1_500_000;
@@ -67,7 +67,8 @@ pub(super) struct Push {
 }
 
 impl Push {
-    /// Returns the steps that put the piece back. The players' hands do not know of the push.
+    /// Returns the steps that put the piece back. They are added to the play directly, as the state of the players'
+    /// hands does not include the push.
     fn put_back(&self, players: &mut Players) -> [Step; 2] {
         let hand = players.hand();
         let (from, to) = (plies::field(self.from), plies::field(self.to));
@@ -114,8 +115,8 @@ impl Plan {
         }
     }
 
-    /// Plans that the player to move in the middle of the game thinks until the first period is over, if the game is
-    /// long enough. Returns whether it is.
+    /// Plans a long thought in the middle of the game, during which the first period ends. Returns false if the game is
+    /// too short for that.
     pub(super) fn has_two_periods(&mut self, game: &Game) -> bool {
         let at = game.moves.len() / 2;
         let is_long = at as u32 > 2 * MOVES_OF_PERIOD;
@@ -245,7 +246,7 @@ fn swapped(start: &Chess, white: bool) -> Dump {
     plies::dump(&board)
 }
 
-/// Waits, and then puts every piece on its square, one after the other.
+/// Waits, and then puts every misplaced piece on its square.
 pub(super) fn put_right(players: &mut Players, wanted: &Dump, after: hand::Span) {
     let hand = players.hand();
     hand.wait(after);
