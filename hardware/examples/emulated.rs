@@ -26,12 +26,12 @@ fn main() -> io::Result<()> {
 
     let (mut now, mut placement) = (start, [None; Field::COUNT]);
     while !player.is_done() {
-        // What the session asks goes to the board.
+        // Passes the session's queries to the board.
         while let Some(bytes) = session.poll_transmit(now) {
             player.handle_bytes(now, &bytes);
             session.handle_sent(now, &bytes);
         }
-        // Virtual time goes on to whatever is due next; the driver of a real port waits for bytes until then.
+        // Advances virtual time to the next deadline. The driver of a real port waits for bytes until then.
         let due = [session.poll_deadline(), player.poll_deadline()];
         now = due.into_iter().flatten().min().map_or(now, |due| due.max(now));
         player.advance(now);
@@ -56,7 +56,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// A board in the start position, with a clock and two players who make these moves.
+/// A board in the start position, with a clock and two players who make the moves of `MOVES`.
 fn player(now: Timestamp) -> Player {
     let colors = [Color::White, Color::Black].into_iter().cycle();
     let ply = |((from, to), color)| Some(Ply::quiet(color, Field::new(from)?, Field::new(to)?));
@@ -77,7 +77,7 @@ fn player(now: Timestamp) -> Player {
     Player::new(now, BoardSettings::default(), Sitting::new(now, settings, script))
 }
 
-/// Keeps what stands on the board by what is observed, and describes that.
+/// Updates the placement from an observation, and describes the observation.
 fn follow(placement: &mut Dump, observation: &Observation) -> String {
     match observation {
         Observation::Field { update, .. } => {
@@ -97,7 +97,7 @@ fn follow(placement: &mut Dump, observation: &Observation) -> String {
     }
 }
 
-/// The field's name if the connector is on White's left.
+/// The square's name, for a board whose connector is on White's left.
 fn name(field: Field) -> String {
     let (file, row) = (field.number() % 8, field.number() / 8);
     format!("{}{}", char::from(b'a' + file), 8 - row)

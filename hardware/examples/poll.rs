@@ -1,11 +1,11 @@
-//! Keeps the boards on a serial port answering and prints what they report, until the port is lost.
+//! Polls the boards on a serial port and prints their reports until the port is lost.
 //!
 //! ```text
 //! cargo run --example poll --features port
 //! cargo run --example poll --features port -- /dev/ttyUSB0
 //! ```
 //!
-//! Without an argument the only port is used that may carry a board. Ports are those of Linux.
+//! Without an argument, it uses the only port that may carry a board, and fails if there are several. Linux only.
 
 #[cfg(target_os = "linux")]
 use linux::run;
@@ -43,7 +43,7 @@ mod linux {
         ExitCode::FAILURE
     }
 
-    /// The port that was given, or the only one that may carry a board.
+    /// The given port, or the only port that may carry a board.
     fn choose(path: Option<String>) -> Result<Candidate, String> {
         let search = path.is_none();
         let mut ports = PortList::new(PortSettings {
@@ -78,7 +78,7 @@ mod linux {
     #[tokio::main(flavor = "current_thread")]
     async fn poll(candidate: &Candidate) -> Result<core::convert::Infallible, io::Error> {
         let mut port = SerialPort::open(&candidate.device).map_err(io::Error::other)?;
-        // The line does no I/O and reads no clock: this loop does both for it.
+        // `Line` neither does I/O nor reads a clock, so this loop does both for it.
         let mut line = Line::keeping(LineSettings::for_port(candidate.kind, None));
         line.handle_opened(now());
         let mut buffer = [0; 512];

@@ -1,4 +1,4 @@
-//! Decodes bytes of the wire and prints the result.
+//! Decodes bytes from a serial line and prints the result.
 //!
 //! ```text
 //! cargo run --example decode

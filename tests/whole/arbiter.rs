@@ -85,7 +85,7 @@ impl Hall {
         heard.into_iter().filter(|publish| topic(publish) == at).collect()
     }
 
-    /// Ids and authors of the commands that a board received, including refused ones.
+    /// Ids and authors of the commands for a board, including refused ones.
     fn taken(&self, board: &str) -> Vec<(String, String)> {
         let events = self.answers(&format!("boards/{board}/events"));
         let taken = events.iter().map(mqtt_world::json);
@@ -221,7 +221,7 @@ async fn an_arbiter_commands_before_and_during_a_game() {
         game["result"] == "0-1" && named(game)
     })
     .await;
-    // Another arbiter's result is refused with the standing one, unless the command says `replace`.
+    // Another arbiter's result is refused, naming the current one, unless the command has `replace`.
     let other = |id: &str, more: &str| {
         format!(
             r#"{{"id":"{id}","do":"set_result","result":"1-0","reason":"resignation","by":"B. Ott"{more}}}"#

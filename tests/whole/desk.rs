@@ -274,7 +274,8 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
                 && known["past"].as_array().is_some_and(|past| !past.is_empty())
         })
         .await;
-    // Another arbiter is told who decided first, replaces the decision with `replace`, and the page shows both.
+    // The refusal names the arbiter who decided first. With `replace` the second decision is accepted, and the page
+    // shows both.
     let mut other = Guest::new(port);
     assert_eq!(other.log_in("ott", "rook-on-h1").await, 200);
     let mut decided = json!({"id": "o1", "do": "close_incident", "incident": incident["incident"],
@@ -498,14 +499,14 @@ async fn a_proxy_authenticates_users() {
     daemon.stop();
 }
 
-/// The same in a browser, with a second arbiter who watches.
+/// Like `an_arbiter_decides_an_illegal_move_at_the_desk`, in a browser and with a second arbiter who watches.
 #[test]
 fn two_arbiters_judge_an_illegal_move_in_a_browser() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     configure(folder, port);
     let mut daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
-    // The players move fast and rest long after the game, so that the arbiters have time to decide at the board.
+    // The players move fast, and pause long after the game so that the arbiters have time to decide.
     let emulate = [
         "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--speed", "0.25", "--links",
         "links",

@@ -43,7 +43,7 @@ enum Broker {
     BehindProxy,
     /// The broker is stopped by SIGSTOP again and again.
     Frozen,
-    /// The broker cannot be reached except for the first and last seconds: more moves than an hour of play has.
+    /// The broker cannot be reached except for the first and last seconds, during more moves than an hour of play has.
     Gone,
 }
 
@@ -87,8 +87,8 @@ async fn by_hand() {
         .await;
 }
 
-// 125 ends of the daemon at any moment (375 in a full run), most by SIGKILL. A subscriber that identifies events by
-// number gets each once, in order and without a gap, and every game is right.
+// The tests below end the daemon 125 times (375 in a full run) at random moments, mostly by SIGKILL. A subscriber that
+// drops repeated numbers gets each event once, in order and without a gap, and every game is right.
 
 #[tokio::test]
 async fn kills_leave_no_trace() {
@@ -157,10 +157,10 @@ impl Soak {
         }
         trouble.end(&broker, &proxy).await;
         if self.broker != Broker::Steady {
-            // Messages left at the end of the daemon would leave at its next start, which does not come.
+            // The daemon is not started again after the test, so pending messages must be delivered before its end.
             room.play_for(&time, &mut daemon, MAX_PAUSE).await;
         }
-        // The last moves are still to be published, and the memory of an unplugged board to be read.
+        // The last moves may not be published yet, and the memory of an unplugged board may not have been read yet.
         let end = time.now() + PATIENCE;
         let mut wrong = vec!["nothing was published".to_owned()];
         while !wrong.is_empty() && time.now() < end {
@@ -230,7 +230,7 @@ impl Soak {
     }
 }
 
-/// Faults on the way to the broker, in turn.
+/// Faults of the connection to the broker, in turn.
 struct Trouble {
     broker: Broker,
     chance: Chance,
@@ -263,7 +263,7 @@ impl Trouble {
     }
 
     async fn end(&self, broker: &Mosquitto, proxy: &Proxy) {
-        // A connection that has lost bytes cannot recover, so close it.
+        // A connection that has lost bytes cannot recover, so it is closed.
         proxy.set(ProxyState::Shut);
         tokio::time::sleep(Duration::from_millis(100)).await;
         proxy.set(ProxyState::Open);
@@ -281,13 +281,13 @@ const PROXY_STATES: [ProxyState; 5] = [
     ProxyState::Shut,
 ];
 
-/// A broken connection is tried again after up to 15 s.
+/// Above 15 s, the longest pause before the daemon reconnects.
 const MAX_PAUSE: Duration = Duration::from_secs(20);
 /// Pause before each verdict, in which pending events arrive.
 const SETTLING: Duration = Duration::from_secs(5);
 
-/// Events of every board as a subscriber has them that ignores repeated numbers. Checks that numbers count from 1
-/// without gaps, whatever was delivered twice.
+/// Events of every board, without repeated deliveries. Checks that a repeated event is identical, and that numbers
+/// count from 1 without gaps.
 fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
     let mut heard: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for publish in publishes {
@@ -316,7 +316,7 @@ fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
     heard
 }
 
-/// Games that are neither right nor reported with a gap, in words.
+/// Descriptions of the games that are neither right nor reported with a gap.
 fn judge(room: &Room, listener: &Listener) -> Vec<String> {
     let heard = by_board(&listener.heard());
     let mut wrong = Vec::new();

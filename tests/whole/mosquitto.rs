@@ -39,7 +39,7 @@ impl Mosquitto {
         let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("mosquitto-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory for the broker");
-        // Messages that a listener has not received yet are never dropped.
+        // With `max_queued_messages 0` the broker never drops messages that a listener has not received yet.
         let own = "persistence false\nuser root\nlog_dest none\nmax_queued_messages 0\n";
         let config = format!("{own}{}", config(port));
         std::fs::write(directory.join("mosquitto.conf"), config).expect("the broker's configuration");
@@ -103,8 +103,8 @@ impl Drop for Mosquitto {
     }
 }
 
-/// A port that was free a moment ago. It is outside the range that the system uses for connections, and concurrent test
-/// processes begin to search at different ports.
+/// A free port. It is outside the range that the system uses for outgoing connections, and concurrent test processes
+/// begin their search at different ports.
 pub(crate) fn free_port() -> u16 {
     const PORTS: Range<u16> = 10_000..30_000;
     static CALLS: AtomicU32 = AtomicU32::new(0);
@@ -122,7 +122,7 @@ pub(crate) fn free_port() -> u16 {
     panic!("no port of {PORTS:?} is free");
 }
 
-/// Debian installs servers outside a user's path.
+/// Path of mosquitto. Debian installs servers in directories that are not in a user's `PATH`.
 fn program() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)

@@ -153,7 +153,7 @@ async fn a_killed_broker_loses_no_event() {
         .until("the first third", |heard| event_seqs(heard).len() >= heard_first)
         .await;
 
-    // Acknowledgements for the broker's messages never arrive, and the broker forgets the messages.
+    // The broker's acknowledgements do not arrive, and the broker is killed and loses the messages.
     proxy.set(ProxyState::OneWay);
     publisher.publish(second);
     listener
@@ -170,7 +170,7 @@ async fn a_killed_broker_loses_no_event() {
         .expect("the outbox is at work");
     publisher.publish(third);
 
-    // The listener is back before anything is published again, so only the outbox can lose events from here on.
+    // The listener subscribes before anything is published again, so from here on only the outbox can lose events.
     broker.start_again().await;
     listener.subscribed(2).await;
     let before = listener.heard().len();
@@ -265,7 +265,7 @@ async fn a_daemon_that_stops_has_delivered_everything_and_is_offline() {
         Some(DAEMON),
         "offline is the last word"
     );
-    // There is one offline message: the last will was not sent.
+    // One online and one offline message: the broker did not publish the last will.
     let states = heard.iter().filter(|publish| topic(publish) == DAEMON).count();
     assert_eq!(states, 2);
 

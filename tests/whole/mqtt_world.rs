@@ -120,7 +120,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Returns once the subscription is made.
+    /// Returns once the listener has subscribed.
     pub(crate) async fn start(id: &str, broker: SocketAddr) -> Self {
         Self::with_login(id, broker, None, "kiebitz/#").await
     }

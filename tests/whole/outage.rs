@@ -1,4 +1,4 @@
-//! The broker is down while more happens than the outbox can hold: it reads the rest from the journal.
+//! The broker is down for more events than the outbox can hold. The outbox then reads the rest from the journal.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -53,7 +53,7 @@ impl Hall {
         }
     }
 
-    /// Publishes this many new events on every board, each stored first, with a state message after each.
+    /// Stores and publishes this many new events on every board, with a state message after each.
     fn publish_new(&mut self, events: u64) {
         let new: Vec<u64> = (self.last + 1..=self.last + events).collect();
         for seqs in new.chunks(100) {
@@ -87,7 +87,7 @@ fn new_events(time: &LiveTime, board: &str, seqs: impl Iterator<Item = u64>) -> 
     seqs.map(event).collect()
 }
 
-/// Last event number of each board, as a subscriber has it that drops repetitions. Panics if an event is missing.
+/// Last event number of each board, ignoring repetitions. Panics if an event is missing.
 fn kept_by_seq(heard: &[Publish]) -> BTreeMap<String, u64> {
     let mut kept = BTreeMap::new();
     for publish in heard.iter().filter(|publish| topic(publish).ends_with("/events")) {
@@ -123,7 +123,7 @@ async fn an_outage_beyond_the_outbox_loses_no_event() {
     let room = progress.wait_for(|progress| progress.queued < 2100);
     in_time("memory is bounded", room).await.unwrap();
 
-    // It is lost again before everything is there, and more comes meanwhile.
+    // The connection is lost again before everything is delivered, and more events are published meanwhile.
     for _ in 0..2 {
         let before = progress.borrow().acknowledged["a"];
         proxy.set(ProxyState::Open);
@@ -219,7 +219,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Fails if the program has ended, as it should have.
+        // Fails if the program has already ended, which is the normal case.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,4 +1,4 @@
-//! Brokers that disconnect the daemon or are too old, and the daemon's messages about that.
+//! Brokers that disconnect the daemon or are too old, and the messages with which the daemon explains this.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -17,7 +17,7 @@ use crate::mosquitto::Mosquitto;
 use crate::mqtt_world::{self, Listener};
 use crate::outage::Program;
 
-/// Starts a daemon called "pi" with the broker.
+/// Starts a daemon called "pi" that uses the broker.
 fn start(directory: &Path, broker: SocketAddr) -> Program {
     fs::create_dir_all(directory).unwrap();
     let config = format!(
@@ -56,7 +56,7 @@ fn broker_that_hangs_up(answer: &'static [u8]) -> SocketAddr {
             let mut client = client.unwrap();
             let read = client.read(&mut [0; 1024]);
             if read.is_ok() && client.write_all(answer).is_ok() {
-                // Lets the answer arrive before the end of the connection.
+                // The answer must arrive before the connection ends.
                 thread::sleep(Duration::from_millis(300));
             }
         }
@@ -133,7 +133,7 @@ async fn a_broker_with_a_small_packet_limit_gets_every_event() {
     );
 }
 
-/// A proxy that passes MQTT 3.1.1 alone, and refuses MQTT 5 as an old broker would.
+/// A proxy that only passes MQTT 3.1.1, and refuses MQTT 5 like an old broker.
 async fn proxy_without_mqtt_5(broker: SocketAddr) -> SocketAddr {
     const LEVEL: [u8; 7] = [0, 4, b'M', b'Q', b'T', b'T', 4];
     const REFUSED: [u8; 4] = [0x20, 2, 0, 1];

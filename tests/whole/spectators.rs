@@ -17,13 +17,13 @@ use crate::mqtt_world::{Listener, json, topic};
 
 /// The delay in the configuration below.
 const DELAY: Duration = Duration::from_secs(5);
-/// Tolerance for the clocks of two processes, each of which is read once at its start.
+/// Tolerance for the difference between the clocks of two processes. Each reads the system's clock once, at its start.
 const ACCURACY: Duration = Duration::from_millis(100);
 const GAME: &str = "1. e4 e5 2. Nf3 d6 3. d4 Bg4 4. dxe5 Bxf3 5. Qxf3 dxe5 6. Bc4 Nf6 7. Qb3 Qe7 8. Nc3 c6 \
                     9. Bg5 b5 10. Nxb5 cxb5 11. Bxb5+ Nbd7 12. O-O-O Rd8 13. Rxd7 Rxd7 14. Rd1 Qe6 \
                     15. Bxd7+ Nxd7 16. Qb8+ Nxb8 17. Rd8#";
 
-/// A program of this package. Killed when it is dropped.
+/// A running kiebitz command. Killed when it is dropped.
 pub(crate) struct Program(Child);
 
 impl Program {
@@ -61,13 +61,13 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Fails if the program has ended, as it should have.
+        // Fails if the program has already ended, which is the normal case.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Writes the configuration. `board` has further lines about the board.
+/// Writes the configuration. `board` is added to the settings of the board.
 fn configure(directory: &Path, broker: SocketAddr, board: &str) -> PathBuf {
     let (state, port) = (directory.join("state"), directory.join("links/board-1"));
     let config = format!(
@@ -190,7 +190,7 @@ async fn another_delay_applies_at_once() {
     assert_eq!(plies_seen(&listener.heard()), seen);
 }
 
-/// Checks that no move, result or clock reading came early.
+/// Checks that no move, result or clock reading was published before its delay had passed.
 fn assert_nothing_came_early(heard: &[(Timestamp, Publish)]) {
     let all: Vec<Publish> = heard.iter().map(|(_, publish)| publish.clone()).collect();
     let events = events(&all);
@@ -274,14 +274,14 @@ fn moves(game: &Value) -> Vec<(u32, Option<String>)> {
         .collect()
 }
 
-/// Number of plies that the arbiter has.
+/// Number of plies in the last game message for the arbiter.
 fn plies_published(heard: &[Publish]) -> usize {
     on(heard, "boards/board-1/game")
         .next_back()
         .map_or(0, |game| moves(&json(game)).len())
 }
 
-/// Number of plies that spectators have.
+/// Number of plies in the last game message for spectators.
 fn plies_seen(heard: &[Publish]) -> usize {
     public_games(heard).last().map_or(0, |game| moves(game).len())
 }

@@ -1,4 +1,4 @@
-//! The status of `kiebitz run` on a port of this computer.
+//! The status that `kiebitz run` serves over HTTP.
 
 use core::time::Duration;
 use std::io::{Read, Write};

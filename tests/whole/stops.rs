@@ -1,5 +1,5 @@
-//! The daemon is stopped and started again while games begin, go on and end: every game comes out as without the stops.
-//! In virtual time.
+//! The daemon is stopped and started again while games begin, go on and end. Every game is published as it would be
+//! without the stops. In virtual time.
 
 #[cfg(target_os = "linux")]
 mod day;
@@ -25,7 +25,7 @@ use world::{Hall, World, names};
 enum Wiring {
     /// Each board has its own port, which is configured as single.
     Single,
-    /// Each board has its own port, whose mode must be found out.
+    /// Each board has its own port, whose mode must be detected.
     Auto,
     /// All boards are on one bus.
     Bus,
@@ -104,9 +104,9 @@ impl Round {
     }
 }
 
-/// Limits per thousand games on different outcomes than without stops, in total and for those that are not reported as
-/// uncertain. After a gap nobody can tell the last ply from the set-up of the pieces: the board does not store the
-/// times of moves, and on a bus not even every press.
+/// Limits on games that are published differently than without stops, per thousand games: in total, and of those that
+/// are not reported as uncertain. After a gap, the last ply cannot be distinguished from setting up the pieces: the
+/// board does not store the times of moves, and on a bus not even every press.
 const MAX_DIFFERENT: [(Wiring, usize, usize); 3] = [
     (Wiring::Single, 10, 0),
     (Wiring::Auto, 10, 0),
@@ -177,7 +177,7 @@ fn rounds(wiring: Wiring) {
     assert!(unreported.len() * 1000 <= max_unreported * games, "{report}");
 }
 
-/// Games with the same moves but another result.
+/// Games with the same moves as without stops, but with another result.
 fn other_results(outcome: &Outcome, calm: &Outcome) -> impl Iterator<Item = (Published, String)> {
     let boards = outcome.events.iter().zip(&calm.events);
     boards.flat_map(|(events, calm)| {
@@ -250,8 +250,8 @@ impl Damage {
     }
 }
 
-/// Boards go on from the journal, which is reported: event numbers continue, and every game that no stop affected is
-/// right.
+/// If recordings are damaged, boards go on from the journal, which is reported. Event numbers continue, and every game
+/// that no stop affected is right.
 fn damaged(damage: Damage) {
     let round = Round {
         seed: 7,

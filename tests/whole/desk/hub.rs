@@ -60,7 +60,7 @@ fn daemon(folder: &Path, hall: &str) -> Program {
     Program::start(folder, &["run", "--config", &format!("{hall}.toml")])
 }
 
-/// The players move fast and rest long after the game, so that the arbiters have time to decide at the board.
+/// Starts players who move fast, and pause long after the game so that the arbiters have time to decide.
 fn players(folder: &Path, hall: &str) -> Program {
     players_at(folder, hall, "0.5")
 }
@@ -102,7 +102,7 @@ async fn guest(port: u16, name: &str, password: &str) -> Guest {
     guest
 }
 
-/// Data that only daemons have is refused.
+/// Checks that the hub refuses requests for data that only daemons have.
 async fn data_of_the_halls_is_refused(chief: &Guest) {
     let session = sent(chief.get("session")).await.text().await.expect("an answer");
     let session: Value = serde_json::from_str(&session).expect("JSON");
@@ -285,7 +285,7 @@ async fn a_hub_has_the_desk_of_all_halls() {
     );
 }
 
-/// The commands in the journal of the hall, which has the game under its own id.
+/// The commands for a game in the journal of the hall, which does not prefix the game's id.
 fn taken(folder: &Path, game: &str) -> Vec<String> {
     let own = game.strip_prefix(&format!("{NORTH}: ")).expect("the hub's name");
     let exported = Command::new(crate::program())
@@ -299,14 +299,14 @@ fn taken(folder: &Path, game: &str) -> Vec<String> {
     taken.map(str::to_owned).collect()
 }
 
-/// The same in a browser: functions that a hub lacks are not offered, and a hall that goes offline takes one line.
+/// In a browser: functions that a hub lacks are not offered, and an offline hall is shown in a single line.
 #[tokio::test]
 async fn an_operator_sees_all_halls_in_a_browser() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     let broker = Mosquitto::start().await;
     configure(folder, broker.address(), port);
-    // The players must still be thinking when the rest of the test is over.
+    // The game must last longer than the test.
     std::fs::write(folder.join("north.pgn"), OTHER).expect("a game");
     let mut north_daemon = Some(daemon(folder, "north"));
     let south_daemon = daemon(folder, "south");

@@ -1,4 +1,4 @@
-//! Past games at the desk: the same results as with the commands of the program.
+//! Past games at the desk are the same as in the output of the program's commands.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
@@ -246,7 +246,7 @@ async fn missing_parts_of_a_past_game_are_refused_with_the_reason() {
             assert_eq!(viewer.refused(&path).await, (404, "damaged".to_owned()), "{path}");
         }
     }
-    // A recording that a power failure cut off is read up to that point.
+    // A recording that was cut off by a power failure is read up to that point.
     std::fs::write(&recording, &whole[..whole.len() - 7]).expect("written");
     let path = format!("games/{MATE}/explain");
     assert_eq!(sent(viewer.get(&path)).await.status(), 200);

@@ -31,7 +31,7 @@ pub(crate) struct Published {
     pub(crate) kept: bool,
 }
 
-/// The whole setting. The board is played on during every wait.
+/// The board, program, broker and subscriber of a test. Play goes on during every wait.
 pub(crate) struct World {
     pub(crate) directory: TempDir,
     pub(crate) shim: Option<Shim>,
@@ -50,9 +50,9 @@ const PACE: Pace = Pace {
     thinking: 1..2,
     plies: 60..80,
 };
-/// Number of the table; the players of this number are hurried.
+/// Number of the table. It selects hurried players.
 const NTH: usize = 2;
-/// Timeout; only failing tests wait this long.
+/// Timeout. Only failing tests wait this long.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Maximum time for an orderly shutdown, whatever the disk does.
 const END: Duration = Duration::from_secs(10);
@@ -229,7 +229,7 @@ impl World {
         }
     }
 
-    /// Plays until `count` more moves are published, kept or not kept.
+    /// Plays until `count` more moves are published with this value of `kept`.
     pub(crate) async fn until_moves(&mut self, goal: &str, count: usize, kept: bool) {
         let before = self.published().len();
         let wanted = |published: &Published| {
@@ -292,7 +292,7 @@ fn log(directory: &Path) -> String {
 
 impl Drop for World {
     fn drop(&mut self) {
-        // Fails if the program has ended, as it should have.
+        // Fails if the program has already ended, which is the normal case.
         if let Some(child) = &mut self.child {
             let _ = child.kill();
             let _ = child.wait();

@@ -80,7 +80,7 @@ impl Daemon {
         child.wait().unwrap().code()
     }
 
-    /// Like [`stop`](Self::stop), without blocking: a proxy to the broker may run in this process.
+    /// Like [`stop`](Self::stop), without blocking, as the proxy to the broker may run in this process.
     pub(super) async fn end(&mut self) -> Option<i32> {
         let mut child = self.child.take()?;
         let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
@@ -112,7 +112,7 @@ impl Daemon {
         self.peak_threads = self.peak_threads.max(figure("Threads:").unwrap_or(0) as usize);
     }
 
-    /// Open ports of the process; false for a port whose device is gone.
+    /// Open ports of the process. False for a port whose device is gone.
     pub(super) fn ports_open(&self) -> Vec<bool> {
         let Some(folder) = self.proc("fd") else {
             return Vec::new();
@@ -148,7 +148,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Fails if the process has ended, as it should have.
+        // Fails if the process has already ended, which is the normal case.
         if let Some(child) = &mut self.child {
             let _ = child.kill();
             let _ = child.wait();

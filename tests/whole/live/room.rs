@@ -32,8 +32,8 @@ pub(super) struct Room {
     /// Times and kinds of the faults.
     log: String,
     happened: [usize; 4],
-    /// Whether every third end of the daemon is an orderly stop, during which it waits for its broker and blocks the
-    /// room.
+    /// Whether every third end of the daemon is an orderly stop. It blocks the room while the daemon waits for its
+    /// broker.
     ends_orderly: bool,
 }
 
@@ -215,7 +215,7 @@ impl Room {
     }
 }
 
-/// Every other board has its own power and so keeps its memory while the cable is unplugged.
+/// Every other board has its own power, so it keeps its memory while the cable is unplugged.
 const fn has_own_power(nth: usize) -> bool {
     nth.is_multiple_of(2)
 }
@@ -224,5 +224,5 @@ const fn has_own_power(nth: usize) -> bool {
 const START: Duration = Duration::from_secs(8);
 /// Time without faults at the end.
 const QUIET: Duration = Duration::from_secs(8);
-/// Approximate duration of a game and of the next one, which is already dealt when it begins.
+/// Approximate duration of two games: the next game is dealt when a game begins.
 const LAST_DEALT: Duration = Duration::from_secs(80);

@@ -1,5 +1,5 @@
-//! Rebuilds the missing events of a journal from the recordings of such rounds. A replay of the recordings gives the
-//! daemon's events.
+//! Rebuilds the missing events of a journal from the recordings of rounds with stops. A replay of the recordings gives
+//! the daemon's events.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -20,12 +20,12 @@ use kiebitz::config::Config;
 use kiebitz_game::hall::Names;
 use kiebitz_workbench::hands::hall::OPENING;
 
-/// The files of a stopped daemon, and the events that its journal had.
+/// The files of a stopped daemon, and the original events of its journal.
 struct DaemonFiles {
     directory: TempDir,
     config: Config,
     original: Payloads,
-    /// The ways in which the daemon ended: true for SIGTERM, false for SIGKILL.
+    /// Signals that ended the daemon during the round: true for SIGTERM, false for SIGKILL.
     ends: BTreeSet<bool>,
 }
 
@@ -119,7 +119,7 @@ fn wirings() -> impl Iterator<Item = (u64, Wiring)> {
     (1..=2).flat_map(move |seed| wirings.map(|wiring| (seed, wiring)))
 }
 
-/// Applies to a replay of the recordings and to a journal rebuilt from them alone.
+/// Both a replay of the recordings and a journal rebuilt from them alone have the original events.
 #[test]
 fn recordings_give_the_events_of_the_journal() {
     let mut ends = BTreeSet::<bool>::new();
@@ -207,7 +207,7 @@ fn recordings_that_begin_in_the_middle_add_nothing() {
         }
     }
     files.change("DELETE FROM event WHERE seq BETWEEN 20 AND 40");
-    // Events that only the recordings have could have any number.
+    // Without the first events of board-3 in the journal, the numbers of its recorded events are unknown.
     files.change("DELETE FROM event WHERE board = 'board-3' AND seq < 60");
     let before = payloads(&Journal::open(&files.file()).unwrap());
     let (rebuilt, journaled) = files.rebuild();
@@ -217,7 +217,7 @@ fn recordings_that_begin_in_the_middle_add_nothing() {
     }
 }
 
-/// After a long pause, boards start from the journal; each start notes this.
+/// After a long pause, boards start from the journal. The journal records this for each start.
 #[test]
 fn days_are_rebuilt_one_by_one() {
     let round = Round {

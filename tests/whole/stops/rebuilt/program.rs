@@ -1,4 +1,4 @@
-//! The same tests with the program itself.
+//! Rebuilding with the built program.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -218,7 +218,7 @@ fn get(port: u16, path: &str) -> Option<String> {
     answer.starts_with("HTTP/1.1 200").then_some(answer)
 }
 
-/// Event numbers are never reused: the file of numbers knows of more than the recordings can restore.
+/// Event numbers are never reused: the file of numbers has higher ones than the recordings can restore.
 #[test]
 fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
     let files = DaemonFiles::by_round(10, Wiring::Single);
