@@ -97,10 +97,10 @@ fn corrected_kings_change_the_result() {
 fn a_misread_piece_is_not_a_result() {
     for (square, lasting) in [("e4", 750), ("e4", 30_000), ("a6", 750)] {
         let mut room = playing(OPENING);
-        let stood = room.contents(square);
+        let original = room.contents(square);
         room.sets(square, Some(Piece::WhiteWinsToken));
         room.pass(Duration::from_millis(lasting));
-        room.sets(square, stood);
+        room.sets(square, original);
         room.pass(Duration::from_secs(5));
         room.plays("f1c4 g8f6");
         assert_eq!(ends(&room.new_events()), [""; 0], "{square}, {lasting} ms");

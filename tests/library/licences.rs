@@ -59,9 +59,9 @@ fn cargo_deny_allows_the_same_licences() {
         .split_once("\nallow = [")
         .and_then(|(_, rest)| rest.split_once(']'));
     let (list, _) = list.expect("a list");
-    let there: BTreeSet<&str> = list.split('"').skip(1).step_by(2).collect();
-    let here: BTreeSet<&str> = PERMISSIVE.into_iter().chain([BY_FILE, GPL]).collect();
-    assert_eq!(there, here);
+    let deny_toml: BTreeSet<&str> = list.split('"').skip(1).step_by(2).collect();
+    let constants: BTreeSet<&str> = PERMISSIVE.into_iter().chain([BY_FILE, GPL]).collect();
+    assert_eq!(deny_toml, constants);
 }
 
 /// Dependencies without dev-dependencies, by package id.

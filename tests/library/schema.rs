@@ -127,13 +127,13 @@ fn same_bytes_give_the_same_events() {
 #[test]
 fn bytes_of_a_chunk_handed_in_one_by_one_give_the_same_events() {
     for path in captures() {
-        let whole = events_of_capture(&path);
+        let expected = events_of_capture(&path);
         let split = events_of_bytes(&one_byte_per_packet(&path));
-        let differing = whole
+        let differing = expected
             .lines()
             .zip(split.lines())
-            .find(|(whole, split)| whole != split);
-        assert!(whole == split, "{}: {differing:?}", path.display());
+            .find(|(expected, split)| expected != split);
+        assert!(expected == split, "{}: {differing:?}", path.display());
     }
 }
 

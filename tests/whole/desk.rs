@@ -78,13 +78,13 @@ impl Guest {
 
     /// Waits until the desk is served.
     pub(crate) async fn wait(&self) {
-        let there = async {
+        let served = async {
             while self.get("").send().await.is_err() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let there = tokio::time::timeout(crate::eventually::PATIENCE, there).await;
-        assert!(there.is_ok(), "the desk is served");
+        let served = tokio::time::timeout(crate::eventually::PATIENCE, served).await;
+        assert!(served.is_ok(), "the desk is served");
     }
 
     pub(crate) async fn log_in(&mut self, user: &str, password: &str) -> StatusCode {
@@ -292,8 +292,10 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
     assert_eq!(other.command(decided).await.1["ok"], true);
     let authors = |known: &serde_json::Map<String, Value>| -> Vec<Value> {
         let past = known["past"].as_array().into_iter().flatten();
-        let mut of = past.filter(|past| past["incident"] == incident["incident"]);
-        let decisions = of.next().and_then(|past| past["decisions"].as_array().cloned());
+        let mut matches = past.filter(|past| past["incident"] == incident["incident"]);
+        let decisions = matches
+            .next()
+            .and_then(|past| past["decisions"].as_array().cloned());
         let decisions = decisions.into_iter().flatten();
         decisions.map(|decision| decision["decided_by"].clone()).collect()
     };

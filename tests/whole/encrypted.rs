@@ -101,7 +101,7 @@ impl Club {
         let is_online =
             |publish: &Publish| topic(publish) == "daemons/pi/state" && json(publish)["state"] == "online";
         listener
-            .until("online", |heard| heard.iter().any(is_online))
+            .until("online", |inbox| inbox.iter().any(is_online))
             .await;
         let log = self.log();
         assert!(!log.contains(PASSWORD), "no password is logged: {log}");

@@ -179,9 +179,9 @@ impl Soak {
             );
         }
         println!("seed {}: {report}", self.seed);
-        let received = |heard: &[Publish]| by_board(heard).values().map(Vec::len).sum::<usize>();
+        let received = |inbox: &[Publish]| by_board(inbox).values().map(Vec::len).sum::<usize>();
         let all = |daemon: &Daemon| self.kept(daemon).values().map(Vec::len).sum::<usize>();
-        while received(&listener.heard()) < all(&daemon) && time.now() < end {
+        while received(&listener.inbox()) < all(&daemon) && time.now() < end {
             room.play_for(&time, &mut daemon, SETTLING).await;
         }
         assert!(daemon.peak_memory < MEMORY, "{report}");
@@ -193,15 +193,15 @@ impl Soak {
         assert_eq!(daemon.end().await, Some(0));
         // The broker has all messages; wait until it has delivered them.
         let (all, end) = (all(&daemon), time.now() + SETTLING);
-        while received(&listener.heard()) < all && time.now() < end {
+        while received(&listener.inbox()) < all && time.now() < end {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        let (heard, kept) = (by_board(&listener.heard()), self.kept(&daemon));
+        let (inbox, kept) = (by_board(&listener.inbox()), self.kept(&daemon));
         for (board, events) in &kept {
-            let heard = heard.get(board).map_or(&[][..], Vec::as_slice);
-            let other = heard.iter().zip(events).find(|(heard, kept)| heard != kept);
+            let inbox = inbox.get(board).map_or(&[][..], Vec::as_slice);
+            let other = inbox.iter().zip(events).find(|(inbox, kept)| inbox != kept);
             assert_eq!(other, None, "the journal has what the subscriber has");
-            let missing = events.get(heard.len()..).unwrap_or_default();
+            let missing = events.get(inbox.len()..).unwrap_or_default();
             assert_eq!(missing, [""; 0], "of {board}\n{}", daemon.log_tail());
         }
         room.all_happened(self.plan());
@@ -289,7 +289,7 @@ const SETTLING: Duration = Duration::from_secs(5);
 /// Events of every board, without repeated deliveries. Checks that a repeated event is identical, and that numbers
 /// count from 1 without gaps.
 fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
-    let mut heard: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut inbox: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for publish in publishes {
         let topic = topic(publish);
         let Some(board) = topic
@@ -300,7 +300,7 @@ fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
         };
         let payload = String::from_utf8(publish.payload.to_vec()).unwrap();
         let event: Event = serde_json::from_str(&payload).unwrap();
-        let payloads = heard.entry(board.to_owned()).or_default();
+        let payloads = inbox.entry(board.to_owned()).or_default();
         match payloads.get(event.seq as usize - 1) {
             Some(before) => assert_eq!(*before, payload, "a number was given twice"),
             None => {
@@ -313,15 +313,15 @@ fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
             }
         }
     }
-    heard
+    inbox
 }
 
 /// Descriptions of the games that are neither right nor reported with a gap.
 fn judge(room: &Room, listener: &Listener) -> Vec<String> {
-    let heard = by_board(&listener.heard());
+    let inbox = by_board(&listener.inbox());
     let mut wrong = Vec::new();
     for (nth, table) in room.tables().enumerate() {
-        let payloads = heard.get(&table::name(nth)).map_or(&[][..], Vec::as_slice);
+        let payloads = inbox.get(&table::name(nth)).map_or(&[][..], Vec::as_slice);
         let events: Vec<Event> = payloads
             .iter()
             .map(|payload| serde_json::from_str(payload).unwrap())

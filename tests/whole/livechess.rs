@@ -95,8 +95,8 @@ impl Hall {
     }
 
     async fn board(&self) -> String {
-        let there = |boards: &Value| boards[0]["state"] == "ACTIVE";
-        let boards = self.until("/eboards", there).await;
+        let is_active = |boards: &Value| boards[0]["state"] == "ACTIVE";
+        let boards = self.until("/eboards", is_active).await;
         boards[0]["serialnr"].as_str().expect("a text").to_owned()
     }
 }

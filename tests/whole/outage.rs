@@ -88,9 +88,9 @@ fn new_events(time: &LiveTime, board: &str, seqs: impl Iterator<Item = u64>) -> 
 }
 
 /// Last event number of each board, ignoring repetitions. Panics if an event is missing.
-fn kept_by_seq(heard: &[Publish]) -> BTreeMap<String, u64> {
+fn kept_by_seq(inbox: &[Publish]) -> BTreeMap<String, u64> {
     let mut kept = BTreeMap::new();
-    for publish in heard.iter().filter(|publish| topic(publish).ends_with("/events")) {
+    for publish in inbox.iter().filter(|publish| topic(publish).ends_with("/events")) {
         let event = json(publish);
         let seq = event["seq"].as_u64().unwrap();
         let board = event["board"].as_str().unwrap().to_owned();
@@ -127,8 +127,8 @@ async fn an_outage_beyond_the_outbox_loses_no_event() {
     for _ in 0..2 {
         let before = progress.borrow().acknowledged["a"];
         proxy.set(ProxyState::Open);
-        let some = progress.wait_for(|progress| progress.acknowledged["a"] > before + 200);
-        in_time("some of it", some).await.unwrap();
+        let progressed = progress.wait_for(|progress| progress.acknowledged["a"] > before + 200);
+        in_time("some of it", progressed).await.unwrap();
         hall.publish_new(10);
         assert!(progress.borrow().behind > 0, "there is more to come");
         close(&proxy, &hall).await;
@@ -148,7 +148,7 @@ async fn an_outage_beyond_the_outbox_loses_no_event() {
     }
     let all = all_boards_at(hall.last);
     listener
-        .until("all of it", |heard| kept_by_seq(heard) == all)
+        .until("all of it", |inbox| kept_by_seq(inbox) == all)
         .await;
     hall.publisher.stop().await;
 }
@@ -171,12 +171,12 @@ async fn offline_comes_after_the_events_read_at_the_end() {
     in_time("a connection", connected).await.unwrap();
     hall.publisher.stop().await;
     listener.until("offline", is_offline).await;
-    assert_eq!(kept_by_seq(&listener.heard()), all_boards_at(1000));
+    assert_eq!(kept_by_seq(&listener.inbox()), all_boards_at(1000));
 }
 
 /// Whether offline was the last message.
-fn is_offline(heard: &[Publish]) -> bool {
-    heard.last().is_some_and(|last| json(last)["state"] == "offline")
+fn is_offline(inbox: &[Publish]) -> bool {
+    inbox.last().is_some_and(|last| json(last)["state"] == "offline")
 }
 
 /// Cuts the connection and waits until the outbox notices.
@@ -247,27 +247,27 @@ async fn the_program_reads_missed_events_from_its_journal() {
         .unwrap();
 
     let listener = Listener::start("listener", broker.address()).await;
-    let heard = |heard: &[Publish]| {
-        heard
+    let inbox = |inbox: &[Publish]| {
+        inbox
             .iter()
             .filter(|publish| topic(publish).ends_with("/events"))
             .count()
     };
     let killed = Program::start(directory.path());
     listener
-        .until("some of it", |publishes| heard(publishes) > EVENTS as usize / 2)
+        .until("some of it", |publishes| inbox(publishes) > EVENTS as usize / 2)
         .await;
     drop(killed);
     listener.until("the last will", is_offline).await;
-    let before = listener.heard().len();
+    let before = listener.inbox().len();
     let mut program = Program::start(directory.path());
     let is_online = |publish: &Publish| json(publish)["state"] == "online";
     listener
-        .until("online again", |heard| heard[before..].iter().any(is_online))
+        .until("online again", |inbox| inbox[before..].iter().any(is_online))
         .await;
     let all = all_boards_at(EVENTS);
     listener
-        .until("all of it", |heard| kept_by_seq(heard) == all)
+        .until("all of it", |inbox| kept_by_seq(inbox) == all)
         .await;
     let sent = Command::new("kill").arg(program.0.id().to_string()).status();
     assert!(sent.unwrap().success());

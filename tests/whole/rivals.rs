@@ -115,7 +115,7 @@ async fn a_broker_with_a_small_packet_limit_gets_every_event() {
     let all: Vec<u64> = (1..=events.lines().count() as u64).collect();
     assert!(all.len() > 100, "{events}");
     listener
-        .until("every event", |heard| mqtt_world::event_seqs(heard) == all)
+        .until("every event", |inbox| mqtt_world::event_seqs(inbox) == all)
         .await;
     let warnings: Vec<&str> = log
         .lines()
@@ -172,8 +172,8 @@ async fn a_broker_without_mqtt_5_gets_everything_too() {
     let listener = Listener::start("listener", broker.address()).await;
     let kiebitz = Program::start(directory.path());
     let state = |wanted: &'static str| {
-        move |heard: &[Publish]| {
-            let states = heard
+        move |inbox: &[Publish]| {
+            let states = inbox
                 .iter()
                 .filter(|publish| mqtt_world::topic(publish) == "daemons/pi/state");
             states
@@ -184,15 +184,15 @@ async fn a_broker_without_mqtt_5_gets_everything_too() {
     listener.until("it is online", state("online")).await;
     assert!(log_contains(directory.path(), "speaks only MQTT 3.1.1"));
     let names = r#"{"id":"1","do":"set_players","white":"A","black":"B"}"#;
-    let answered = |heard: &[Publish]| {
-        let mut answers = heard
+    let answered = |inbox: &[Publish]| {
+        let mut answers = inbox
             .iter()
             .filter(|publish| mqtt_world::topic(publish) == "boards/board-1/answer");
         answers.any(|answer| mqtt_world::json(answer)["ok"] == true)
     };
     listener.send("kiebitz/boards/board-1/command/meier", names, false, None);
     listener.until("an answer", answered).await;
-    let events = |heard: &[Publish]| mqtt_world::event_seqs(heard) == [1];
+    let events = |inbox: &[Publish]| mqtt_world::event_seqs(inbox) == [1];
     listener.until("the command among the events", events).await;
     // The broker publishes the last will of a killed daemon.
     drop(kiebitz);

@@ -127,7 +127,7 @@ async fn the_status_is_served_for_people_and_for_programs() {
     listener.until("how the computer is", has_figures).await;
 
     drop(boards);
-    let gone = |code, text: &str| code == 503 && text.contains("board-1 is not connected");
-    until(address, "GET /health", gone).await;
+    let is_disconnected = |code, text: &str| code == 503 && text.contains("board-1 is not connected");
+    until(address, "GET /health", is_disconnected).await;
     daemon.stop();
 }

@@ -92,8 +92,8 @@ impl Recipients {
 
 /// Payloads that the lamp received, in order.
 fn lamp(listener: &Listener) -> Vec<String> {
-    let heard = listener.heard();
-    let payloads = heard.iter().filter(|publish| topic(publish) == "lamp/1");
+    let inbox = listener.inbox();
+    let payloads = inbox.iter().filter(|publish| topic(publish) == "lamp/1");
     payloads
         .map(|publish| String::from_utf8_lossy(&publish.payload).into_owned())
         .collect()

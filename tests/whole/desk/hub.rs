@@ -193,7 +193,7 @@ async fn a_hub_has_the_desk_of_all_halls() {
     let viewer = guest(port, "hall", "look-at-it").await;
     let chief = guest(port, "chief", "operate-it").await;
     data_of_the_halls_is_refused(&chief).await;
-    let of_halls = ["north", "south"].map(|hall| players(folder, hall));
+    let players = ["north", "south"].map(|hall| players(folder, hall));
     let mut north = Stream::of(&arbiter, NORTH).await;
     let mut south = Stream::of(&arbiter, SOUTH).await;
     let game = decide(&arbiter, &viewer, &mut north).await;
@@ -212,12 +212,15 @@ async fn a_hub_has_the_desk_of_all_halls() {
         (504, &json!("silent")),
         "{silent}"
     );
-    let why = silent["error"].as_str().expect("a text");
+    let reason = silent["error"].as_str().expect("a text");
     assert!(
-        why.contains("south did not answer") && why.contains("commands = true"),
-        "{why}"
+        reason.contains("south did not answer") && reason.contains("commands = true"),
+        "{reason}"
     );
-    assert!(why.contains("south/kiebitz/boards/board-1/command/hub"), "{why}");
+    assert!(
+        reason.contains("south/kiebitz/boards/board-1/command/hub"),
+        "{reason}"
+    );
 
     let begin = json!({"id": "4", "do": "start_round", "round": 3});
     assert_eq!(
@@ -268,7 +271,7 @@ async fn a_hub_has_the_desk_of_all_halls() {
             known["connected"] == false
         })
         .await;
-    drop(of_halls);
+    drop(players);
     for program in [hub, north_daemon, south_daemon] {
         program.stop();
     }
@@ -311,7 +314,7 @@ async fn an_operator_sees_all_halls_in_a_browser() {
     let mut north_daemon = Some(daemon(folder, "north"));
     let south_daemon = daemon(folder, "south");
     let hub = Program::start(folder, &["hub", "--config", "hub.toml"]);
-    let of_halls = ["north", "south"].map(|hall| players_at(folder, hall, "0.2"));
+    let players = ["north", "south"].map(|hall| players_at(folder, hall, "0.2"));
     let mut script = Command::new("node")
         .args(["hub.mjs", &format!("http://127.0.0.1:{port}/")])
         .args(["chief", "operate-it"])
@@ -328,7 +331,7 @@ async fn an_operator_sees_all_halls_in_a_browser() {
     let status = script.wait().expect("it ends");
     let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
     assert!(status.success(), "what the script says is above\n{log}");
-    drop(of_halls);
+    drop(players);
     for program in [hub, south_daemon] {
         program.stop();
     }

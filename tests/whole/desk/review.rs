@@ -43,13 +43,13 @@ impl Reviewed {
         std::fs::write(folder.join("users"), user("hall", "viewer", "look-at-it")).expect("users");
         let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
         let guest = Guest::new(port);
-        let there = async {
+        let served = async {
             while guest.get("").send().await.is_err() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let there = tokio::time::timeout(crate::eventually::PATIENCE, there).await;
-        assert!(there.is_ok(), "the desk is served");
+        let served = tokio::time::timeout(crate::eventually::PATIENCE, served).await;
+        assert!(served.is_ok(), "the desk is served");
         Self {
             kept,
             port,

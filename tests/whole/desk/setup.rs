@@ -348,8 +348,8 @@ async fn outputs_are_tested_before_a_round() {
     }
     let is_test = |publish: &Publish| topic(publish).ends_with("/test");
     listener
-        .until("what the broker has acknowledged", |heard| {
-            heard.iter().any(is_test)
+        .until("what the broker has acknowledged", |inbox| {
+            inbox.iter().any(is_test)
         })
         .await;
     assert!(!live.join("kiebitz-test.txt").exists(), "nothing is left behind");

@@ -97,8 +97,8 @@ impl World {
 
     /// Last message on a topic, as JSON; `None` if there was none.
     pub(crate) fn last(&self, wanted: &str) -> Option<Value> {
-        let heard = self.listener.heard();
-        heard.iter().rfind(|publish| topic(publish) == wanted).map(json)
+        let inbox = self.listener.inbox();
+        inbox.iter().rfind(|publish| topic(publish) == wanted).map(json)
     }
 
     pub(crate) fn state(&self) -> PathBuf {
@@ -247,8 +247,8 @@ impl World {
 
     /// Received events, in order of arrival.
     pub(crate) fn published(&self) -> Vec<Published> {
-        let heard = self.listener.heard_at();
-        let events = heard
+        let inbox = self.listener.timed_inbox();
+        let events = inbox
             .iter()
             .filter(|(_, publish)| topic(publish) == "boards/b/events");
         let event = |(at, publish): &(Timestamp, Publish)| {
@@ -266,8 +266,8 @@ impl World {
 
     /// Last published state of the daemon.
     pub(crate) fn daemon_state(&self) -> Value {
-        let heard = self.listener.heard();
-        let mut states = heard
+        let inbox = self.listener.inbox();
+        let mut states = inbox
             .iter()
             .filter(|publish| topic(publish) == "daemons/pi/state");
         states.next_back().map_or(Value::Null, json)

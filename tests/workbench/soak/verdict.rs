@@ -285,20 +285,20 @@ fn differences<'a>(
         published.uci.as_deref().and_then(from) == from(&played.uci)
             && placement(&published.fen) == played.placement
     };
-    let without: Vec<u32> = played
+    let missing: Vec<u32> = played
         .iter()
         .map(|one| u32::from(!unpublished_is_reported(one)))
         .collect();
-    let beyond: Vec<u32> = (0..published.len())
+    let extra: Vec<u32> = (0..published.len())
         .map(|nth| u32::from(!unplayed_is_reported(nth)))
         .collect();
-    let mut wrong = vec![vec![0u32; published.len() + 1]; played.len() + 1];
+    let mut errors = vec![vec![0u32; published.len() + 1]; played.len() + 1];
     for a in (0..=played.len()).rev() {
         for b in (0..=published.len()).rev() {
-            let unpublished = (a < played.len()).then(|| wrong[a + 1][b] + without[a]);
-            let unplayed = (b < published.len()).then(|| wrong[a][b + 1] + beyond[b]);
-            let both = (a < played.len() && b < published.len() && same(a, b)).then(|| wrong[a + 1][b + 1]);
-            wrong[a][b] = [unpublished, unplayed, both]
+            let unpublished = (a < played.len()).then(|| errors[a + 1][b] + missing[a]);
+            let unplayed = (b < published.len()).then(|| errors[a][b + 1] + extra[b]);
+            let both = (a < played.len() && b < published.len() && same(a, b)).then(|| errors[a + 1][b + 1]);
+            errors[a][b] = [unpublished, unplayed, both]
                 .into_iter()
                 .flatten()
                 .min()
@@ -308,14 +308,14 @@ fn differences<'a>(
     let (mut a, mut b) = (0, 0);
     let (mut unpublished, mut unplayed) = (Vec::new(), Vec::new());
     while a < played.len() || b < published.len() {
-        let here = wrong[a][b];
-        if a < played.len() && b < published.len() && same(a, b) && here == wrong[a + 1][b + 1] {
+        let cost = errors[a][b];
+        if a < played.len() && b < published.len() && same(a, b) && cost == errors[a + 1][b + 1] {
             (a, b) = (a + 1, b + 1);
-        } else if a < played.len() && here == wrong[a + 1][b] + without[a] {
-            unpublished.extend((without[a] > 0).then_some(&played[a]));
+        } else if a < played.len() && cost == errors[a + 1][b] + missing[a] {
+            unpublished.extend((missing[a] > 0).then_some(&played[a]));
             a += 1;
         } else {
-            unplayed.extend((beyond[b] > 0).then_some(&published[b]));
+            unplayed.extend((extra[b] > 0).then_some(&published[b]));
             b += 1;
         }
     }

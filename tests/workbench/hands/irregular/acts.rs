@@ -178,9 +178,9 @@ impl Plan {
                         .players
                         .hand()
                         .wait(ms(PERIOD_IS_OVER, PERIOD_IS_OVER + 10_000));
-                    let mut over = truth("flag_fall", scene.players, at as u32 + 1, Some(turn));
-                    over.at = Duration::ZERO;
-                    scene.truths.push(over);
+                    let mut flag_fall = truth("flag_fall", scene.players, at as u32 + 1, Some(turn));
+                    flag_fall.at = Duration::ZERO;
+                    scene.truths.push(flag_fall);
                 }
                 Some(Act::Flicker) => self.extra_steps.extend(scene.flicker()),
                 Some(act) => scene.act(act),
@@ -198,9 +198,9 @@ impl Plan {
         if self.wants(Act::Flag) && !players.position.is_game_over() {
             let turn = players.position.turn();
             players.hand().wait(ms(ALL_IS_OVER, ALL_IS_OVER + 100_000));
-            let mut fell = truth("flag_fall", players, game.moves.len() as u32 + 1, Some(turn));
-            fell.at = Duration::ZERO;
-            truths.push(fell);
+            let mut flag_fall = truth("flag_fall", players, game.moves.len() as u32 + 1, Some(turn));
+            flag_fall.at = Duration::ZERO;
+            truths.push(flag_fall);
         }
         truths
     }
