@@ -40,7 +40,7 @@ const OPENING: &str = "e2e4 e7e5 g1f3 b8c6";
 /// White's king is on e4, Black's on e8.
 const KING_IN_CENTRE: &str = "e2e4 a7a6 e1e2 a6a5 e2e3 a5a4 e4e5 b7b6 e3e4 b6b5";
 
-/// The colours of the kings' squares show the result, whichever king comes first and from wherever.
+/// The colours of the kings' squares show the result, in whichever order and from whichever squares the kings come.
 #[test]
 fn kings_moved_one_after_the_other_show_one_result() {
     for (moves, kings, result) in [
@@ -97,10 +97,10 @@ fn corrected_kings_change_the_result() {
 fn a_misread_piece_is_not_a_result() {
     for (square, lasting) in [("e4", 750), ("e4", 30_000), ("a6", 750)] {
         let mut room = playing(OPENING);
-        let stood = room.contents(square);
+        let original = room.contents(square);
         room.sets(square, Some(Piece::WhiteWinsToken));
         room.pass(Duration::from_millis(lasting));
-        room.sets(square, stood);
+        room.sets(square, original);
         room.pass(Duration::from_secs(5));
         room.plays("f1c4 g8f6");
         assert_eq!(ends(&room.new_events()), [""; 0], "{square}, {lasting} ms");
@@ -139,7 +139,8 @@ fn an_end_is_withdrawn_when_play_goes_on() {
     assert_eq!(room.opened(), [""; 0]);
 }
 
-/// The players had not agreed: the kings go back, the clock is started, and the game goes on, also across a restart.
+/// The players have not agreed on a result: the kings go back, the clock is started, and the game goes on, also across
+/// a restart.
 #[test]
 fn kings_that_go_back_to_play_withdraw_the_result() {
     for restarted in [false, true] {
@@ -188,7 +189,6 @@ fn analysis_after_the_end_withdraws_nothing() {
     }
 }
 
-/// After the end, neither the clock nor the board belongs to the game.
 #[test]
 fn clock_and_board_events_after_the_end_belong_to_no_game() {
     let mut room = playing(OPENING);
@@ -215,7 +215,7 @@ fn clock_and_board_events_after_the_end_belong_to_no_game() {
     assert!(lines.iter().all(|event| event.game.is_none()), "{published:#?}");
 }
 
-/// Returns the incidents of a stopped clock: the last part of the case with the severity, and the reason of each close.
+/// Returns the incidents of a stopped clock: case and severity of each opened one, reason of each closed one.
 fn stops(events: &[Event]) -> Vec<String> {
     let published = events.iter().filter_map(|event| match &event.kind {
         EventKind::IncidentOpened(incident) if incident.kind.as_str() == "clock_stopped" => {
@@ -243,8 +243,8 @@ fn a_clock_stopped_at_the_end_is_not_reported() {
     }
 }
 
-/// Art. 6.11.2: the clock is stopped for the piece of a promotion, a claim or an irregularity. The board shows why the
-/// players may need the arbiter. If it shows no reason, the stop is reported when play goes on.
+/// Art. 6.11.2: players may stop the clock to get the piece of a promotion, or to call the arbiter for a claim or an
+/// irregularity. If the board shows no such reason, the stop is reported only when play goes on.
 #[test]
 fn a_clock_stopped_during_the_game_is_reported_with_its_reason() {
     let mut room = playing(OPENING);

@@ -41,7 +41,7 @@ fn every_target_accepts_its_seeds() {
     }
 }
 
-/// The edits start from texts that are accepted.
+/// Random edits must start from accepted texts.
 #[test]
 fn only_seeds_called_mistakes_are_refused() {
     for (target, is_accepted) in [
@@ -94,7 +94,7 @@ proptest! {
     }
 }
 
-/// Returns the files of a target's seeds. For captures, they are the captures of the tests.
+/// Returns the seed files of a target. The seeds of `capture` are the files in tests/captures.
 fn seed_files(target: &str) -> Vec<PathBuf> {
     let folder = match target {
         "capture" => root().join("tests/captures"),
@@ -142,7 +142,7 @@ fn apply_edit(text: String, (from, removed, inserted): &Edit) -> String {
         .collect()
 }
 
-/// Words with a meaning in one of the formats.
+/// Tokens and keywords of the formats, for insertion.
 const WORDS: &[&str] = &[
     "",
     "\"",

@@ -59,9 +59,9 @@ fn cargo_deny_allows_the_same_licences() {
         .split_once("\nallow = [")
         .and_then(|(_, rest)| rest.split_once(']'));
     let (list, _) = list.expect("a list");
-    let there: BTreeSet<&str> = list.split('"').skip(1).step_by(2).collect();
-    let here: BTreeSet<&str> = PERMISSIVE.into_iter().chain([BY_FILE, GPL]).collect();
-    assert_eq!(there, here);
+    let deny_toml: BTreeSet<&str> = list.split('"').skip(1).step_by(2).collect();
+    let constants: BTreeSet<&str> = PERMISSIVE.into_iter().chain([BY_FILE, GPL]).collect();
+    assert_eq!(deny_toml, constants);
 }
 
 /// Dependencies without dev-dependencies, by package id.
@@ -110,19 +110,19 @@ impl Graph {
     fn below(&self, name: &str) -> BTreeSet<&str> {
         let top = self.packages.iter().find(|(_, package)| package.0 == name);
         let (top, _) = top.expect("a package of the workspace");
-        let mut met = BTreeSet::from([top.as_str()]);
-        let mut open = vec![top];
-        while let Some(id) = open.pop() {
+        let mut visited = BTreeSet::from([top.as_str()]);
+        let mut queue = vec![top];
+        while let Some(id) = queue.pop() {
             for used in &self.uses[id] {
-                if met.insert(used) {
-                    open.push(used);
+                if visited.insert(used) {
+                    queue.push(used);
                 }
             }
         }
-        met
+        visited
     }
 
-    /// Returns those packages that have no allowed licence.
+    /// Returns the packages without an allowed licence, each with its licence.
     fn unlicensed(&self, ids: BTreeSet<&str>, allowed: impl Fn(&str) -> bool) -> Vec<String> {
         let wrong = ids.into_iter().filter_map(|id| {
             let (name, licence) = &self.packages[id];

@@ -22,8 +22,7 @@ use std::path::Path;
 
 use workbench::{hands, room, soak};
 
-/// The workbench. Its own tests run as part of this crate; the rest of its code is used by the workbench's program
-/// alone.
+/// Included as a module so that its tests run in this crate. Only the workbench's binary uses the rest of its code.
 #[allow(
     dead_code,
     unreachable_pub,

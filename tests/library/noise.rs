@@ -72,7 +72,7 @@ fn inbound(packet: &mut Packet) -> Option<&mut Vec<u8>> {
 
 /// Returns the positions of all bytes of clock reports: packet, and index in the packet.
 fn reports(packets: &mut [Packet]) -> Vec<(usize, usize)> {
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     let mut left = 0;
     for (packet, bytes) in packets
         .iter_mut()
@@ -87,11 +87,11 @@ fn reports(packets: &mut [Packet]) -> Vec<(usize, usize)> {
             }
             if left > 0 {
                 left -= 1;
-                places.push((packet, place));
+                positions.push((packet, place));
             }
         }
     }
-    places
+    positions
 }
 
 /// Counts the events and incidents of each `HARSH` kind in a recording.
@@ -111,15 +111,15 @@ fn harsh(capture: &[u8]) -> [usize; HARSH.len()] {
     counts
 }
 
-/// The protocol has no checksum for clock reports (BWTIME). So one damaged byte can say that a flag fell, the lever
-/// moved, the clock is gone or its battery is weak. The readings before and after contradict it.
+/// Clock reports (BWTIME) have no checksum. A single damaged byte can therefore report a fallen flag, a moved lever, a
+/// missing clock or a weak battery. The clock readings before and after it contradict such a report.
 #[test]
 fn one_damaged_byte_of_the_clock_causes_no_incident() {
     let capture = game();
     assert_eq!(harsh(&capture), [0; HARSH.len()]);
-    let places = reports(&mut packets(&capture));
-    assert!(places.len() > 40 * LENGTH, "{}", places.len());
-    // A linear congruential generator: the same places in every run, spread over the recording.
+    let positions = reports(&mut packets(&capture));
+    assert!(positions.len() > 40 * LENGTH, "{}", positions.len());
+    // A linear congruential generator: the same positions in every run, spread over the recording.
     let mut seed = 1_u64;
     let mut random = |below: usize| {
         seed = seed
@@ -128,7 +128,7 @@ fn one_damaged_byte_of_the_clock_causes_no_incident() {
         usize::try_from(seed >> 33).unwrap() % below
     };
     for _ in 0..DAMAGED {
-        let (packet, place) = places[random(places.len())];
+        let (packet, place) = positions[random(positions.len())];
         let (kind, value) = (random(5), u8::try_from(random(256)).unwrap());
         let mut damaged = packets(&capture);
         let bytes = inbound(&mut damaged[packet]).unwrap();

@@ -22,7 +22,7 @@ fn a_position_set_by_the_arbiter_survives_a_restart() {
         let mut room = room();
         room.puts("d2d5");
         let fen = "r1bqkbnr/pppp1ppp/2n5/3Pp3/4P3/5N2/PPP2PPP/RNBQKB1R b KQkq - 0 3";
-        room.says(&format!(r#""do":"set_position","fen":"{fen}""#));
+        room.commands(&format!(r#""do":"set_position","fen":"{fen}""#));
         room.pass(Duration::from_secs(5));
         if restarts {
             room.restarts(Duration::from_secs(40));
@@ -48,7 +48,7 @@ fn moves_taken_back_stay_retracted_over_a_restart() {
     let mut room = room();
     room.puts("c6b8 f3g1");
     let fen = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
-    room.says(&format!(r#""do":"set_position","fen":"{fen}""#));
+    room.commands(&format!(r#""do":"set_position","fen":"{fen}""#));
     room.restarts(Duration::from_secs(40));
     assert_eq!(room.moves(), ["e4", "e5"]);
     room.starts_clock();
@@ -60,7 +60,7 @@ fn moves_taken_back_stay_retracted_over_a_restart() {
 #[test]
 fn a_result_survives_a_restart_until_it_is_withdrawn() {
     let mut room = room();
-    room.says(r#""do":"set_result","result":"1-0","reason":"resignation""#);
+    room.commands(r#""do":"set_result","result":"1-0","reason":"resignation""#);
     room.restarts(Duration::from_secs(40));
     room.starts_clock();
     room.plays("f1c4");
@@ -74,7 +74,7 @@ fn a_result_survives_a_restart_until_it_is_withdrawn() {
         (game.result, game.reason, game.confirmed),
         (GameResult::WhiteWins, Some(EndReason::Resignation), true)
     );
-    room.says(r#""do":"set_result","result":"*""#);
+    room.commands(r#""do":"set_result","result":"*""#);
     room.restarts(Duration::from_secs(20));
     assert_eq!(room.moves(), ["e4", "e5", "Nf3", "Nc6", "Bc4"]);
     room.plays("f8c5");
@@ -91,7 +91,7 @@ fn the_last_game_stays_open_to_the_arbiter_over_a_restart() {
     let mut room = room();
     room.set_up(STANDARD);
     room.restarts(Duration::from_secs(40));
-    room.says(r#""do":"set_result","result":"1/2-1/2","reason":"agreement""#);
+    room.commands(r#""do":"set_result","result":"1/2-1/2","reason":"agreement""#);
     let game = room.game();
     assert_eq!(
         (game.result, game.reason, game.moves.len()),
@@ -105,7 +105,7 @@ fn the_last_game_stays_open_to_the_arbiter_over_a_restart() {
     assert_eq!(room.game().result, GameResult::Unknown);
 }
 
-/// Art. 7.5.5: the number of the offence survives. An offence that the arbiter did not count is left out.
+/// Art. 7.5.5: the number of offences survives, without those that the arbiter did not count.
 #[test]
 fn decisions_on_incidents_survive_a_restart() {
     for (counts, offence) in [("true", 2), ("false", 1)] {
@@ -117,7 +117,7 @@ fn decisions_on_incidents_survive_a_restart() {
         room.stops_clock();
         room.puts("g3g1");
         room.hands_over();
-        room.says(&format!(
+        room.commands(&format!(
             r#""do":"close_incident","incident":1,"decision":"two minutes","counts":{counts}"#
         ));
         room.restarts(Duration::from_secs(40));
@@ -158,8 +158,8 @@ fn an_illegal_move_open_at_a_restart_is_closed_once() {
 #[test]
 fn players_and_time_control_survive_a_restart() {
     let mut room = room();
-    room.says(r#""do":"set_players","white":"Adams","black":"Baker""#);
-    room.says(r#""do":"set_time_control","time_control":"90+30""#);
+    room.commands(r#""do":"set_players","white":"Adams","black":"Baker""#);
+    room.commands(r#""do":"set_time_control","time_control":"90+30""#);
     room.restarts(Duration::from_secs(40));
     let game = room.game();
     assert_eq!(game.time_control.as_deref(), Some("5400+30"));
@@ -168,7 +168,7 @@ fn players_and_time_control_survive_a_restart() {
         Some("Adams")
     );
     assert_eq!(room.time_control(), Some("5400+30".to_owned()));
-    room.says(r#""do":"set_players","white":"Baker","black":"Adams""#);
+    room.commands(r#""do":"set_players","white":"Baker","black":"Adams""#);
     assert_eq!(room.opened(), ["colors_reversed"]);
 }
 

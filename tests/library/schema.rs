@@ -17,7 +17,7 @@ use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Content, Direction
 use serde_json::{Value, json};
 
 #[test]
-fn schema_is_a_schema() {
+fn the_schema_is_valid() {
     jsonschema::draft202012::meta::validate(&SCHEMA).expect("docs/events.schema.json is JSON Schema 2020-12");
 }
 
@@ -123,17 +123,17 @@ fn same_bytes_give_the_same_events() {
     }
 }
 
-/// The arrival of a chunk is evidence, its boundaries are not.
+/// Arrival times of chunks affect the events, but chunk boundaries do not.
 #[test]
 fn bytes_of_a_chunk_handed_in_one_by_one_give_the_same_events() {
     for path in captures() {
-        let whole = events_of_capture(&path);
+        let expected = events_of_capture(&path);
         let split = events_of_bytes(&one_byte_per_packet(&path));
-        let differing = whole
+        let differing = expected
             .lines()
             .zip(split.lines())
-            .find(|(whole, split)| whole != split);
-        assert!(whole == split, "{}: {differing:?}", path.display());
+            .find(|(expected, split)| expected != split);
+        assert!(expected == split, "{}: {differing:?}", path.display());
     }
 }
 

@@ -11,8 +11,8 @@ struct Package {
     /// Module path of the folder, as imports write it.
     root: &'static str,
     /// Maximum number of folders and files directly in it.
-    most: usize,
-    /// Its folders and files in the order of the data flow. Each imports only from itself and from earlier ones.
+    max_entries: usize,
+    /// Its modules in the order of the data flow. A module imports only from itself and from earlier modules.
     flow: &'static [&'static str],
     /// Items of the crate's root, and the module that defines each.
     items: &'static [(&'static str, &'static str)],
@@ -24,7 +24,7 @@ const PACKAGES: [Package; 3] = [
     Package {
         source: "game/src",
         root: "crate::",
-        most: 12,
+        max_entries: 12,
         flow: &[
             "vocabulary",
             "position",
@@ -44,7 +44,7 @@ const PACKAGES: [Package; 3] = [
     Package {
         source: "src",
         root: "crate::",
-        most: 25,
+        max_entries: 25,
         flow: &[
             "exit",
             "progress",
@@ -77,7 +77,7 @@ const PACKAGES: [Package; 3] = [
     Package {
         source: "src/outputs",
         root: "crate::outputs::",
-        most: 25,
+        max_entries: 25,
         flow: &[
             "shared",
             "pgn",
@@ -108,10 +108,10 @@ fn folders_and_files_stay_within_their_limit() {
         let entries = fs::read_dir(root().join(package.source)).expect("the folder of the source");
         let count = entries.count();
         assert!(
-            count <= package.most,
+            count <= package.max_entries,
             "{} has {count} folders and files, more than {}",
             package.source,
-            package.most
+            package.max_entries
         );
     }
 }
@@ -154,7 +154,7 @@ fn imports_follow_the_flow() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns each file with a module that it imports although it comes later in the flow, each pair once.
+/// Returns every import of a later module in the flow, as the importing file and the module, without duplicates.
 fn against_the_flow(package: &Package) -> Vec<(String, String)> {
     let place = |module: &str| package.flow.iter().position(|of_flow| *of_flow == module);
     let mut found = Vec::new();
@@ -215,7 +215,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the module path of a file, as the names from the crate's root to it. Empty for the root itself.
+/// Returns the module path of a file from the crate's root. Empty for the root itself.
 fn module_path(file: &Path) -> Vec<String> {
     let parts = file.with_extension("");
     let mut path: Vec<String> = parts
@@ -231,7 +231,7 @@ fn module_path(file: &Path) -> Vec<String> {
     path
 }
 
-/// Returns the modules below `root` that a file names, by their full path or by as many `super::` as lead there.
+/// Returns the modules below `root` that a file refers to by a full path, or by a chain of `super::` up to the root.
 fn imports(text: &str, root: &str, depth: usize) -> Vec<String> {
     let code: Vec<&str> = text
         .lines()

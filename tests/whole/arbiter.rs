@@ -72,7 +72,7 @@ impl Hall {
         let to = format!("kiebitz/boards/{board}/command/meier");
         self.arbiter.send(&to, text, false, Some(properties));
         let answered =
-            |heard: &[Publish]| heard.iter().filter(|publish| topic(publish) == at).count() > before;
+            |inbox: &[Publish]| inbox.iter().filter(|publish| topic(publish) == at).count() > before;
         self.arbiter.until("an answer", answered).await;
         let last = self.answers(&at).pop().expect("an answer");
         let given = last.properties.clone().and_then(|given| given.correlation_data);
@@ -81,11 +81,11 @@ impl Hall {
     }
 
     fn answers(&self, at: &str) -> Vec<Publish> {
-        let heard = self.arbiter.heard();
-        heard.into_iter().filter(|publish| topic(publish) == at).collect()
+        let inbox = self.arbiter.inbox();
+        inbox.into_iter().filter(|publish| topic(publish) == at).collect()
     }
 
-    /// Ids and authors of the commands that a board received, including refused ones.
+    /// Ids and authors of the commands for a board, including refused ones.
     fn taken(&self, board: &str) -> Vec<(String, String)> {
         let events = self.answers(&format!("boards/{board}/events"));
         let taken = events.iter().map(mqtt_world::json);
@@ -96,8 +96,8 @@ impl Hall {
     }
 
     async fn until_topic(&self, goal: &str, at: &str, wanted: impl Fn(&Value) -> bool) {
-        let seen = |heard: &[Publish]| {
-            let mut on = heard.iter().rev().filter(|publish| topic(publish) == at);
+        let seen = |inbox: &[Publish]| {
+            let mut on = inbox.iter().rev().filter(|publish| topic(publish) == at);
             on.next()
                 .is_some_and(|publish| wanted(&mqtt_world::json(publish)))
         };
@@ -221,7 +221,7 @@ async fn an_arbiter_commands_before_and_during_a_game() {
         game["result"] == "0-1" && named(game)
     })
     .await;
-    // Another arbiter's result is refused with the standing one, unless the command says `replace`.
+    // Another arbiter's result is refused, naming the current one, unless the command has `replace`.
     let other = |id: &str, more: &str| {
         format!(
             r#"{{"id":"{id}","do":"set_result","result":"1-0","reason":"resignation","by":"B. Ott"{more}}}"#
@@ -259,8 +259,8 @@ async fn a_spectator_reads_public_topics_and_cannot_command() {
     let _boards = hall.boards();
     let address = hall.broker.address();
     let spectator = Listener::with_login("spectator", address, Some("spectator"), "#").await;
-    let has_game = |heard: &[Publish]| {
-        heard
+    let has_game = |inbox: &[Publish]| {
+        inbox
             .iter()
             .any(|publish| topic(publish) == "public/boards/board-1/game")
     };
@@ -273,8 +273,8 @@ async fn a_spectator_reads_public_topics_and_cannot_command() {
     let retained = r#"{"id":"8","do":"annotate","text":"kept"}"#;
     hall.arbiter
         .send("kiebitz/boards/board-1/command/meier", retained, true, None);
-    let refused = |heard: &[Publish]| {
-        heard
+    let refused = |inbox: &[Publish]| {
+        inbox
             .iter()
             .any(|publish| topic(publish) == "boards/board-1/answer")
     };
@@ -289,7 +289,7 @@ async fn a_spectator_reads_public_topics_and_cannot_command() {
     );
     assert_eq!(hall.taken("board-1"), [("7".to_owned(), "meier".to_owned())]);
     tokio::time::sleep(Duration::from_millis(300)).await;
-    for publish in spectator.heard() {
+    for publish in spectator.inbox() {
         assert!(topic(&publish).starts_with("public/"), "{}", topic(&publish));
     }
 }
@@ -310,13 +310,13 @@ async fn until_retained(hall: &Hall, board: &str, wanted: impl Fn(&[String]) -> 
 /// The retained topics of a board, as a new client gets them.
 async fn retained(hall: &Hall, board: &str) -> Vec<String> {
     let late = Listener::with_login("late", hall.broker.address(), Some("meier"), "kiebitz/#").await;
-    let round = |heard: &[Publish]| heard.iter().any(|publish| topic(publish) == "daemons/hall/round");
+    let round = |inbox: &[Publish]| inbox.iter().any(|publish| topic(publish) == "daemons/hall/round");
     late.until("what is retained", round).await;
     // The broker sends retained topics in any order, so wait for the rest.
     tokio::time::sleep(Duration::from_millis(300)).await;
     let of_board =
         |topic: &String| topic.contains(&format!("boards/{board}/")) && !topic.ends_with("/events");
-    late.heard().iter().map(topic).filter(of_board).collect()
+    late.inbox().iter().map(topic).filter(of_board).collect()
 }
 
 #[tokio::test]
@@ -331,20 +331,20 @@ async fn a_board_has_plain_text_topics_until_it_is_forgotten() {
     assert_eq!(hall.command("board-1", names).await["ok"], true);
     let boards = hall.boards();
     let spectator = Listener::with_login("spectator", hall.broker.address(), Some("spectator"), "#").await;
-    let last = |heard: &[Publish], at: &str| {
-        let mut on = heard.iter().rev().filter(|publish| topic(publish) == at);
+    let last = |inbox: &[Publish], at: &str| {
+        let mut on = inbox.iter().rev().filter(|publish| topic(publish) == at);
         on.next()
             .map(|publish| String::from_utf8(publish.payload.to_vec()).expect("text"))
             .unwrap_or_default()
     };
-    let moved = |heard: &[Publish]| {
-        last(heard, "public/boards/board-1/last_move").starts_with("2. Nf3")
-            || last(heard, "public/boards/board-1/last_move").starts_with("3.")
+    let moved = |inbox: &[Publish]| {
+        last(inbox, "public/boards/board-1/last_move").starts_with("2. Nf3")
+            || last(inbox, "public/boards/board-1/last_move").starts_with("3.")
     };
     spectator.until("the moves in words", moved).await;
-    let heard = spectator.heard();
-    assert_eq!(last(&heard, "public/boards/board-1/white"), "Adams, A.");
-    assert_eq!(last(&heard, "public/boards/board-1/result"), "*");
+    let inbox = spectator.inbox();
+    assert_eq!(last(&inbox, "public/boards/board-1/white"), "Adams, A.");
+    assert_eq!(last(&inbox, "public/boards/board-1/result"), "*");
     hall.until_topic("it is well", "boards/board-1/health", |health| {
         health["ok"] == true
     })

@@ -49,15 +49,15 @@ fn backup_taken_while_events_are_stored_is_complete() {
     // A daemon could use the copy in place of the journal.
     let copy = Journal::open(&file).expect("a journal");
     copy.check(true).expect("whole");
-    let (there, here) = (Journal::open_to_read(&kept.journal()).expect("a journal"), copy);
-    for (board, last) in here.boards("live").expect("boards") {
+    let (original, copy) = (Journal::open_to_read(&kept.journal()).expect("a journal"), copy);
+    for (board, last) in copy.boards("live").expect("boards") {
         let all = |journal: &Journal| {
             let events = journal.events_after("live", &board, 0, usize::try_from(last).expect("few"));
             events.expect("events")
         };
-        assert!(all(&here) == all(&there), "{board}");
+        assert!(all(&copy) == all(&original), "{board}");
     }
-    drop(here);
+    drop(copy);
     let settings = format!(
         "[daemon]\nstate_directory = {:?}\n",
         file.parent().expect("a directory")

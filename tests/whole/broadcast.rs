@@ -65,7 +65,7 @@ impl Hall {
         Program::start(self.path(), &["run", "--config", "kiebitz.toml"])
     }
 
-    /// The content that the broadcast's server has at a path.
+    /// The content that the broadcast's server returns for a path.
     async fn served(&self, path: &str) -> String {
         let ask = async {
             let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.ok()?;
@@ -83,7 +83,6 @@ impl Hall {
         std::fs::read_to_string(self.path().join("live").join(path)).unwrap_or_default()
     }
 
-    /// Games of the journal by round and table, as chapters.
     fn played(&self) -> BTreeMap<String, Chapter> {
         played(self.path(), "kiebitz.toml")
     }
@@ -172,7 +171,7 @@ async fn a_round_is_published_on_lichess_on_disk_and_on_the_web() {
         hall.served("round-3/game-2.json").await.matches(' ').count() >= 2
     })
     .await;
-    // Killed while some moves are not published yet.
+    // Kills the daemon while some moves are not published yet.
     drop(daemon);
     let _daemon = hall.daemon();
     let mated = async || {
@@ -316,7 +315,7 @@ fn has_moves(chapter: &Chapter, plies: usize) -> bool {
     chapter.moves.len() > plies || result.is_some_and(|result| result != "*")
 }
 
-/// Sixty boards with mixed habits of the players, and a Lichess server that fails at times.
+/// Sixty boards with players of mixed temperaments, and a Lichess server that fails at times.
 #[tokio::test]
 async fn sixty_boards_are_right_on_an_unreliable_lichess() {
     const BOARDS: usize = 60;
@@ -387,8 +386,8 @@ async fn sixty_boards_are_right_on_an_unreliable_lichess() {
         assert_eq!(boards[6].tags["White"], "White 7, Wilma");
     });
     let games = hall.on_disk("round-1/games.pgn");
-    // A mate may be made just when the boards are unplugged: it is published but never settled, and pgn-extract rejects
-    // the game.
+    // If the boards are unplugged right after a mate, it is published but never settled. pgn-extract rejects such a
+    // game, whose result is "*".
     let games_of = games.split("[Event ").skip(1);
     let settled = games_of.filter(|game| !(game.contains("#") && game.contains("[Result \"*\"]")));
     let settled: String = settled.map(|game| format!("[Event {game}")).collect();

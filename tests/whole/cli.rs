@@ -53,8 +53,8 @@ fn events_are_numbered_without_gaps_one_object_per_line() {
     assert!(last > 66, "{last} events");
 }
 
-/// The costs of the model are in game/src/model.rs: 6 for an unexplained square, 0.6 for a withdrawn ply, 6.5 for one
-/// that had been pressed.
+/// game/src/model.rs has the costs: 6 for an unexplained square, 0.6 for a withdrawn ply, and 6.5 for a withdrawn ply
+/// after which the clock was pressed.
 #[test]
 fn settled_and_withdrawn_moves_are_explained_by_log_odds() {
     let capture = concat!(
@@ -408,7 +408,7 @@ fn paced_events_are_not_held_back() {
 
 #[test]
 fn a_missing_broker_is_an_error() {
-    // Nobody listens on a port that has just been freed.
+    // No process listens on a port that has just been freed.
     let port = std::net::TcpListener::bind("127.0.0.1:0")
         .expect("a port")
         .local_addr()
@@ -445,7 +445,7 @@ fn demo_in_a_pipe_shows_the_mate_and_the_next_steps() {
         "{text}"
     );
     assert!(text.contains("kiebitz replay FILE.pcapng"), "{text}");
-    // The queen's pause on g6 is not announced as a move. Its correction and the illegal move are in the text too.
+    // The queen rests on g6, which is not announced as a move.
     let doubtful = text
         .split("the move is held back until it is clear")
         .nth(1)

@@ -119,7 +119,7 @@ fn commands_are_events_with_author_and_time() {
         (&Value::from("set_players"), &Value::from("arbiter"))
     );
     assert_eq!(taken[0]["arguments"]["white"], "Adams, A.");
-    // Messages of the board at the same time come before the command, so the game had begun.
+    // Messages that the board sent at the same time are handled before the command, so the game has already begun.
     assert_eq!(taken[1]["error"], Value::Null);
     let started = of_type(&events, "game.started");
     assert_eq!(started[0]["players"]["black"], "Baker, B.");

@@ -16,7 +16,7 @@ async fn listener_gets_every_event_in_order() {
     publisher.drained().await;
     let all = seqs(&game).len();
     listener
-        .until("all events", |heard| event_seqs(heard).len() >= all)
+        .until("all events", |inbox| event_seqs(inbox).len() >= all)
         .await;
     assert_eq!(listener.seqs(), seqs(&game));
     publisher.stop().await;
@@ -52,8 +52,8 @@ async fn late_listeners_of_both_versions_get_the_retained_game() {
                 .expect("these tests need mosquitto_sub, which is not installed: run tests/run")
         });
         let output = output.await.expect("no panic").stdout;
-        let heard: serde_json::Value = serde_json::from_slice(&output).expect("the retained game");
-        assert_eq!(heard, record, "with MQTT {version}");
+        let value: serde_json::Value = serde_json::from_slice(&output).expect("the retained game");
+        assert_eq!(value, record, "with MQTT {version}");
     }
     publisher.stop().await;
 }
@@ -61,18 +61,18 @@ async fn late_listeners_of_both_versions_get_the_retained_game() {
 #[tokio::test]
 async fn a_daemon_that_vanishes_is_offline() {
     let broker = Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
-    let door = crate::mosquitto::Door::to(broker.addr()).await;
+    let proxy = crate::mosquitto::Proxy::to(broker.addr()).await;
     let listener = Listener::start("listener", broker.addr()).await;
-    let publisher = Publisher::start(door.address());
-    listener.until("online", |heard| heard.len() == 1).await;
-    door.set(crate::mosquitto::DoorState::Shut);
-    listener.until("the last will", |heard| heard.len() >= 2).await;
+    let publisher = Publisher::start(proxy.address());
+    listener.until("online", |inbox| inbox.len() == 1).await;
+    proxy.set(crate::mosquitto::ProxyState::Shut);
+    listener.until("the last will", |inbox| inbox.len() >= 2).await;
     assert_eq!(json(&listener.retained()["daemons/pi/state"])["state"], "offline");
     drop(publisher);
 }
 
 #[test]
-fn dropped_broker_leaves_its_port() {
+fn a_dropped_broker_releases_its_port() {
     let broker = Broker::start(([127, 0, 0, 1], 0).into()).expect("a broker");
     let addr = broker.addr();
     assert!(

@@ -78,13 +78,13 @@ impl Guest {
 
     /// Waits until the desk is served.
     pub(crate) async fn wait(&self) {
-        let there = async {
+        let served = async {
             while self.get("").send().await.is_err() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let there = tokio::time::timeout(crate::eventually::PATIENCE, there).await;
-        assert!(there.is_ok(), "the desk is served");
+        let served = tokio::time::timeout(crate::eventually::PATIENCE, served).await;
+        assert!(served.is_ok(), "the desk is served");
     }
 
     pub(crate) async fn log_in(&mut self, user: &str, password: &str) -> StatusCode {
@@ -274,7 +274,8 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
                 && known["past"].as_array().is_some_and(|past| !past.is_empty())
         })
         .await;
-    // Another arbiter is told who decided first, replaces the decision with `replace`, and the page shows both.
+    // The refusal names the arbiter who decided first. With `replace` the second decision is accepted, and the page
+    // shows both.
     let mut other = Guest::new(port);
     assert_eq!(other.log_in("ott", "rook-on-h1").await, 200);
     let mut decided = json!({"id": "o1", "do": "close_incident", "incident": incident["incident"],
@@ -291,8 +292,10 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
     assert_eq!(other.command(decided).await.1["ok"], true);
     let authors = |known: &serde_json::Map<String, Value>| -> Vec<Value> {
         let past = known["past"].as_array().into_iter().flatten();
-        let mut of = past.filter(|past| past["incident"] == incident["incident"]);
-        let decisions = of.next().and_then(|past| past["decisions"].as_array().cloned());
+        let mut matches = past.filter(|past| past["incident"] == incident["incident"]);
+        let decisions = matches
+            .next()
+            .and_then(|past| past["decisions"].as_array().cloned());
         let decisions = decisions.into_iter().flatten();
         decisions.map(|decision| decision["decided_by"].clone()).collect()
     };
@@ -451,7 +454,7 @@ async fn the_demo_has_an_illegal_move_to_judge() {
 
 /// A proxy checks passwords and names the user. The users' file has the role.
 #[tokio::test]
-async fn a_proxy_lets_people_in() {
+async fn a_proxy_authenticates_users() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     configure(folder, port);
@@ -498,14 +501,14 @@ async fn a_proxy_lets_people_in() {
     daemon.stop();
 }
 
-/// The same in a browser, with a second arbiter who watches.
+/// Like `an_arbiter_decides_an_illegal_move_at_the_desk`, in a browser and with a second arbiter who watches.
 #[test]
 fn two_arbiters_judge_an_illegal_move_in_a_browser() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     configure(folder, port);
     let mut daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
-    // The players move fast and rest long after the game, so that the arbiters have time to decide at the board.
+    // The players move fast, and pause long after the game so that the arbiters have time to decide.
     let emulate = [
         "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--speed", "0.25", "--links",
         "links",

@@ -449,8 +449,8 @@ fn a_port_of_unknown_kind_is_recorded_and_shown_as_in_use_meanwhile() {
     assert_eq!(moves(&file), ["e4", "e5", "Nf3"]);
 }
 
-/// A program that is killed if its test fails. Otherwise it would wait for its port to come back, and the system may
-/// give the same name to the terminal of another test.
+/// A program that is killed if its test fails. Otherwise it would wait for its port to reappear and could open the
+/// terminal of another test under the same name.
 struct Running(Option<Child>);
 
 impl Running {

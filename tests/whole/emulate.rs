@@ -87,7 +87,7 @@ impl Emulation {
 
 impl Drop for Emulation {
     fn drop(&mut self) {
-        // Fails if the program has ended, as it should have.
+        // Fails if the program has already ended, which is the normal case.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -204,7 +204,7 @@ fn an_unplugged_board_hangs_up_and_comes_back_under_its_name() {
     shows_start_position(&emulation.open("board-1"));
     emulation.type_line("explode 1");
     emulation.wait_for("\"explode\" is not a fault");
-    // Closes stdin, so no more commands; the boards go on.
+    // The boards stay in use after stdin is closed.
     drop(emulation.child.stdin.take());
     shows_start_position(&emulation.open("board-2"));
     assert_eq!(emulation.end("-TERM"), Some(0));
@@ -242,15 +242,15 @@ fn all_boards_of_a_bus_are_found_on_one_pseudo_terminal() {
     assert_eq!(emulation.end("-INT"), Some(130));
 }
 
-/// A pseudo-terminal keeps unread bytes, and stays closed to others after an exclusive use has ended; a serial port
-/// does neither.
+/// A pseudo-terminal keeps unread bytes when it is closed, and remains exclusive for a while. A real serial port does
+/// neither, and the emulated port must behave like a real one.
 #[test]
 fn a_reopened_port_sends_no_old_bytes() {
     let emulation = Emulation::start("reopened", &[]);
     let port = emulation.open("board-1");
     write(&port, &[0x4b]);
     shows_start_position(&port);
-    // In update mode the clock reports all the time; nobody reads the bytes.
+    // In update mode the clock reports continuously, and these bytes are not read.
     write(&port, &[0x43]);
     drop(port);
     let mut port = None;

@@ -101,7 +101,7 @@ impl Club {
         let is_online =
             |publish: &Publish| topic(publish) == "daemons/pi/state" && json(publish)["state"] == "online";
         listener
-            .until("online", |heard| heard.iter().any(is_online))
+            .until("online", |inbox| inbox.iter().any(is_online))
             .await;
         let log = self.log();
         assert!(!log.contains(PASSWORD), "no password is logged: {log}");
@@ -202,7 +202,7 @@ async fn a_broker_with_a_private_ca_is_trusted_once_the_ca_is_configured() {
     let _kiebitz = club.start();
     let words = "the broker's certificate is not signed by the CA in ";
     club.until_logged(words).await;
-    // kiebitz keeps trying, and needs no restart once the file is right.
+    // kiebitz retries, so no restart is needed once the file is right.
     fs::copy(club.file("club.pem"), club.file("ca.pem")).unwrap();
     club.until_online().await;
     assert_eq!(club.warnings(words), 1, "{}", club.log());

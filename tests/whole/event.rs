@@ -1,4 +1,4 @@
-//! `kiebitz event check` on files as pairing programs and people write them: the findings and their places.
+//! `kiebitz event check` on files written by pairing programs and by hand: the findings and their places.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// Files in a folder of their own, in which the program runs.
+/// A folder with files, in which the program runs.
 struct Hall {
     folder: TempDir,
 }

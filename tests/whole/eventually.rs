@@ -15,7 +15,7 @@ pub(crate) fn eventually(goal: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Timeout far above the time that anything takes on a busy machine. Only failing tests wait this long.
+/// Timeout, far above any expected duration on a busy machine. Only failing tests wait this long.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 /// Pause between two checks.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -25,7 +25,7 @@ struct Trouble<'t> {
     jumps: usize,
 }
 
-/// The fault begins and ends; then it begins again, the program is stopped, and it ends.
+/// The fault begins and ends. Then it begins again and ends only after the program has been stopped.
 async fn survives(mut world: World, mut trouble: Trouble<'_>) {
     world.start();
     world.until_moves("moves", 2, true).await;
@@ -35,7 +35,7 @@ async fn survives(mut world: World, mut trouble: Trouble<'_>) {
     assert!(has_waiting_events(&world), "{}", world.daemon_state());
     verdict::was_live(&world, since);
     (trouble.end)(&world);
-    world.until("it is well", well).await;
+    world.until("it is well", is_well).await;
     world.until_moves("kept moves", 1, true).await;
     world.until("the journal has all", verdict::is_same).await;
     assert!(
@@ -77,7 +77,7 @@ fn problem(world: &World) -> String {
         .to_owned()
 }
 
-fn well(world: &World) -> bool {
+fn is_well(world: &World) -> bool {
     world.daemon_state()["journal"] == json!({"ok": true})
 }
 
@@ -183,7 +183,7 @@ async fn starts_during_fault(mut world: World, mut trouble: Trouble<'_>) {
     world.start();
     world.until_moves("moves that are not kept again", 1, false).await;
     (trouble.end)(&world);
-    world.until("it is well", well).await;
+    world.until("it is well", is_well).await;
     world.until_moves("kept moves", 1, true).await;
     world.stop().await;
     verdict::agrees(&world);
@@ -215,8 +215,8 @@ async fn starts_with_a_journal_that_another_program_locks() {
     starts_during_fault(World::new(14).await, Trouble::of_holder()).await;
 }
 
-/// The last event numbers cannot be read: the program waits for a while, goes on with a new range, and can be stopped
-/// at any time.
+/// The last event numbers cannot be read: the program waits for a while, continues with a new range of numbers, and can
+/// be stopped at any time.
 async fn starts_with_a_hanging_disk(mut world: World, how: &str) {
     world.start();
     world.until_moves("moves", 1, true).await;
@@ -240,7 +240,7 @@ async fn starts_with_a_hanging_disk(mut world: World, how: &str) {
     world.until_moves("moves that are not kept again", 1, false).await;
     let since = world.published().len();
     world.set_disk("well");
-    world.until("it is well", well).await;
+    world.until("it is well", is_well).await;
     world.until_moves("kept moves", 1, true).await;
     verdict::was_live(&world, since);
     // A run that began without the disk is replayed like any other.
@@ -269,8 +269,8 @@ async fn starts_with_a_disk_whose_sync_hangs() {
     }
 }
 
-/// The disk fails at the start and is full later, and the program is killed: the disk has no record of the event
-/// numbers in use. With `mends`, the disk works for a while in between.
+/// The disk fails at the start and is full later, and then the program is killed. The disk then has no record of the
+/// event numbers in use. If `mends`, the disk works for a while between the faults.
 async fn survives_a_kill_after_two_faults(seed: u64, has_memory: bool, mends: bool) {
     let Some(mut world) = with_faulty_disk(seed).await else {
         return;
@@ -309,7 +309,7 @@ async fn numbers_stay_unique_after_write_errors_a_full_disk_and_a_kill() {
 }
 
 #[tokio::test]
-async fn numbers_stay_unique_after_that_without_a_runtime_directory() {
+async fn numbers_stay_unique_after_these_faults_without_a_runtime_directory() {
     survives_a_kill_after_two_faults(32, false, false).await;
 }
 
@@ -319,11 +319,11 @@ async fn numbers_stay_unique_if_the_disk_works_between_the_faults() {
 }
 
 #[tokio::test]
-async fn numbers_stay_unique_with_a_working_disk_between_without_a_runtime_directory() {
+async fn numbers_stay_unique_if_the_disk_works_between_them_without_a_runtime_directory() {
     survives_a_kill_after_two_faults(34, false, true).await;
 }
 
-/// Something happens to the files of the running program. The program notices, and is later killed and started again.
+/// `happens` damages the files of the running program, which notices it. Later it is killed and started again.
 async fn notices_change(seed: u64, happens: impl FnOnce(&World), words: &str, whole: bool) {
     let mut world = World::new(seed).await;
     world.start();
@@ -376,7 +376,7 @@ async fn a_dropped_table_is_noticed() {
     notices_change(8, remove, "no such table", false).await;
 }
 
-/// The same as in src/daemon/start/tests.rs, with the program itself.
+/// Like the tests in src/daemon/start/tests.rs, but with the built program.
 #[tokio::test]
 async fn starts_with_damaged_journals() {
     let mut world = World::new(10).await;

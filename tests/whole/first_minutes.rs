@@ -230,7 +230,7 @@ fn daemon_with_a_board_and_a_broker_logs_no_missing_parts() {
     let plugged = Plugged::new(board, Vec::new());
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
-    // Nobody listens on this port, which must not be reported here.
+    // No broker listens on this port, which must not be reported as a missing part.
     let text = format!(
         "[daemon]\nstate_directory = {state:?}\n[mqtt]\nurl = \"mqtt://127.0.0.1:1\"\n[ports]\nusb = false\n\
          [[port]]\npath = \"{}\"\nmode = \"single\"\n",
@@ -249,7 +249,7 @@ fn daemon_with_a_board_and_a_broker_logs_no_missing_parts() {
 /// A daemon and its log. Killed when it is dropped.
 struct Daemon {
     child: Child,
-    /// Lines of the log, which a thread reads so that waiting for one can time out.
+    /// Lines of the log. A thread reads them so that waiting for a line can time out.
     log: Receiver<String>,
     /// Lines received so far.
     seen: Vec<String>,

@@ -64,7 +64,7 @@ fn the_end_of_a_period_is_not_a_loss_on_time() {
     }
 }
 
-/// Black's illegal move has been completed and stands on the board when White's flag falls.
+/// Black has completed an illegal move, which is still on the board when White's flag falls.
 #[test]
 fn nobody_wins_on_time_after_an_illegal_move() {
     let reported = incidents(&events("illegal-then-flag.pcapng", &["--time-control", "1 min"]));

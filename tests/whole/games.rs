@@ -1,4 +1,4 @@
-//! `kiebitz games`, and the commands that take its ids: `pgn`, `report`, `replay`.
+//! `kiebitz games`, and the commands that accept game ids: `pgn`, `report`, `replay`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -15,7 +15,7 @@ use kiebitz_hardware::emulator::hand::{Chance, ms};
 use rumqttc::v5::mqttbytes::v5::Publish;
 
 use crate::is_full;
-use crate::mosquitto::{Door, DoorState, Mosquitto};
+use crate::mosquitto::{Mosquitto, Proxy, ProxyState};
 use crate::mqtt_world::{Listener, topic};
 use daemon::Daemon;
 use kiebitz_workbench::soak::faults::{AWAY, Plan};
@@ -43,7 +43,7 @@ enum Broker {
     BehindProxy,
     /// The broker is stopped by SIGSTOP again and again.
     Frozen,
-    /// The broker cannot be reached except for the first and last seconds: more moves than an hour of play has.
+    /// The broker cannot be reached except for the first and last seconds, during more moves than an hour of play has.
     Gone,
 }
 
@@ -71,7 +71,7 @@ const MEMORY: u64 = 64 * 1024;
 
 /// Unplugged cables, garbage, silence, and a daemon that is killed and started again.
 #[tokio::test]
-async fn minutes_on_pseudo_terminals_leave_every_game_right_or_its_gap_stated() {
+async fn minutes_on_pseudo_terminals_leave_every_game_right_or_its_gap_reported() {
     Soak::usual(7, if is_full() { 2 } else { 1 }).run().await;
 }
 
@@ -87,8 +87,8 @@ async fn by_hand() {
         .await;
 }
 
-// 125 ends of the daemon at any moment (375 in a full run), most by SIGKILL. A subscriber that identifies events by
-// number gets each once, in order and without a gap, and every game is right.
+// The tests below end the daemon 125 times (375 in a full run) at random moments, mostly by SIGKILL. A subscriber that
+// drops repeated numbers gets each event once, in order and without a gap, and every game is right.
 
 #[tokio::test]
 async fn kills_leave_no_trace() {
@@ -142,9 +142,9 @@ impl Soak {
         let mut directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let broker = Mosquitto::start().await;
         let listener = Listener::start("soak", broker.address()).await;
-        let door = Door::to(broker.address()).await;
+        let proxy = Proxy::to(broker.address()).await;
         let broker_address = match self.broker {
-            Broker::BehindProxy | Broker::Gone => door.address(),
+            Broker::BehindProxy | Broker::Gone => proxy.address(),
             Broker::Steady | Broker::Frozen => broker.address(),
         };
         let time = LiveTime::start();
@@ -153,14 +153,14 @@ impl Soak {
         let mut trouble = Trouble::new(self, time.now());
         while !room.is_over(&time) {
             room.advance(&time, &mut daemon).await;
-            trouble.advance(time.now(), &broker, &door);
+            trouble.advance(time.now(), &broker, &proxy);
         }
-        trouble.end(&broker, &door).await;
+        trouble.end(&broker, &proxy).await;
         if self.broker != Broker::Steady {
-            // Messages left at the end of the daemon would leave at its next start, which does not come.
+            // The daemon is not started again after the test, so pending messages must be delivered before its end.
             room.play_for(&time, &mut daemon, MAX_PAUSE).await;
         }
-        // The last moves are still to be published, and the memory of an unplugged board to be read.
+        // The last moves may not be published yet, and the memory of an unplugged board may not have been read yet.
         let end = time.now() + PATIENCE;
         let mut wrong = vec!["nothing was published".to_owned()];
         while !wrong.is_empty() && time.now() < end {
@@ -179,12 +179,12 @@ impl Soak {
             );
         }
         println!("seed {}: {report}", self.seed);
-        let received = |heard: &[Publish]| by_board(heard).values().map(Vec::len).sum::<usize>();
+        let received = |inbox: &[Publish]| by_board(inbox).values().map(Vec::len).sum::<usize>();
         let all = |daemon: &Daemon| self.kept(daemon).values().map(Vec::len).sum::<usize>();
-        while received(&listener.heard()) < all(&daemon) && time.now() < end {
+        while received(&listener.inbox()) < all(&daemon) && time.now() < end {
             room.play_for(&time, &mut daemon, SETTLING).await;
         }
-        assert!(daemon.most_memory < MEMORY, "{report}");
+        assert!(daemon.peak_memory < MEMORY, "{report}");
         assert_eq!(
             daemon.ports_open(),
             vec![true; self.boards],
@@ -193,16 +193,16 @@ impl Soak {
         assert_eq!(daemon.end().await, Some(0));
         // The broker has all messages; wait until it has delivered them.
         let (all, end) = (all(&daemon), time.now() + SETTLING);
-        while received(&listener.heard()) < all && time.now() < end {
+        while received(&listener.inbox()) < all && time.now() < end {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        let (heard, kept) = (by_board(&listener.heard()), self.kept(&daemon));
+        let (inbox, kept) = (by_board(&listener.inbox()), self.kept(&daemon));
         for (board, events) in &kept {
-            let heard = heard.get(board).map_or(&[][..], Vec::as_slice);
-            let other = heard.iter().zip(events).find(|(heard, kept)| heard != kept);
+            let inbox = inbox.get(board).map_or(&[][..], Vec::as_slice);
+            let other = inbox.iter().zip(events).find(|(inbox, kept)| inbox != kept);
             assert_eq!(other, None, "the journal has what the subscriber has");
-            let missing = events.get(heard.len()..).unwrap_or_default();
-            assert_eq!(missing, [""; 0], "of {board}\n{}", daemon.last_words());
+            let missing = events.get(inbox.len()..).unwrap_or_default();
+            assert_eq!(missing, [""; 0], "of {board}\n{}", daemon.log_tail());
         }
         room.all_happened(self.plan());
     }
@@ -230,7 +230,7 @@ impl Soak {
     }
 }
 
-/// Faults on the way to the broker, in turn.
+/// Faults of the connection to the broker, in turn.
 struct Trouble {
     broker: Broker,
     chance: Chance,
@@ -248,7 +248,7 @@ impl Trouble {
         }
     }
 
-    fn advance(&mut self, now: Timestamp, broker: &Mosquitto, door: &Door) {
+    fn advance(&mut self, now: Timestamp, broker: &Mosquitto, proxy: &Proxy) {
         if now < self.next {
             return;
         }
@@ -256,40 +256,40 @@ impl Trouble {
         self.step += 1;
         match self.broker {
             Broker::Steady => {}
-            Broker::BehindProxy => door.set(PROXY[self.step % PROXY.len()]),
+            Broker::BehindProxy => proxy.set(PROXY_STATES[self.step % PROXY_STATES.len()]),
             Broker::Frozen => broker.freeze(self.step % 2 == 1),
-            Broker::Gone => door.set(DoorState::Shut),
+            Broker::Gone => proxy.set(ProxyState::Shut),
         }
     }
 
-    async fn end(&self, broker: &Mosquitto, door: &Door) {
-        // A connection that has lost bytes cannot recover, so close it.
-        door.set(DoorState::Shut);
+    async fn end(&self, broker: &Mosquitto, proxy: &Proxy) {
+        // A connection that has lost bytes cannot recover, so it is closed.
+        proxy.set(ProxyState::Shut);
         tokio::time::sleep(Duration::from_millis(100)).await;
-        door.set(DoorState::Open);
+        proxy.set(ProxyState::Open);
         if self.broker == Broker::Frozen {
             broker.freeze(false);
         }
     }
 }
 
-const PROXY: [DoorState; 5] = [
-    DoorState::Open,
-    DoorState::OneWay,
-    DoorState::Shut,
-    DoorState::Open,
-    DoorState::Shut,
+const PROXY_STATES: [ProxyState; 5] = [
+    ProxyState::Open,
+    ProxyState::OneWay,
+    ProxyState::Shut,
+    ProxyState::Open,
+    ProxyState::Shut,
 ];
 
-/// A broken connection is tried again after up to 15 s.
+/// Above 15 s, the longest pause before the daemon reconnects.
 const MAX_PAUSE: Duration = Duration::from_secs(20);
 /// Pause before each verdict, in which pending events arrive.
 const SETTLING: Duration = Duration::from_secs(5);
 
-/// Events of every board as a subscriber has them that ignores repeated numbers. Checks that numbers count from 1
-/// without gaps, whatever was delivered twice.
+/// Events of every board, without repeated deliveries. Checks that a repeated event is identical, and that numbers
+/// count from 1 without gaps.
 fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
-    let mut heard: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut inbox: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for publish in publishes {
         let topic = topic(publish);
         let Some(board) = topic
@@ -300,7 +300,7 @@ fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
         };
         let payload = String::from_utf8(publish.payload.to_vec()).unwrap();
         let event: Event = serde_json::from_str(&payload).unwrap();
-        let payloads = heard.entry(board.to_owned()).or_default();
+        let payloads = inbox.entry(board.to_owned()).or_default();
         match payloads.get(event.seq as usize - 1) {
             Some(before) => assert_eq!(*before, payload, "a number was given twice"),
             None => {
@@ -313,21 +313,21 @@ fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
             }
         }
     }
-    heard
+    inbox
 }
 
-/// Games that are neither right nor reported with a gap, in words.
+/// Descriptions of the games that are neither right nor reported with a gap.
 fn judge(room: &Room, listener: &Listener) -> Vec<String> {
-    let heard = by_board(&listener.heard());
+    let inbox = by_board(&listener.inbox());
     let mut wrong = Vec::new();
     for (nth, table) in room.tables().enumerate() {
-        let payloads = heard.get(&table::name(nth)).map_or(&[][..], Vec::as_slice);
+        let payloads = inbox.get(&table::name(nth)).map_or(&[][..], Vec::as_slice);
         let events: Vec<Event> = payloads
             .iter()
             .map(|payload| serde_json::from_str(payload).unwrap())
             .collect();
         let describe = |game| table.describe(game);
-        let mut words = verdict::not_stated(nth, (&table.played, describe), &events);
+        let mut words = verdict::unreported(nth, (&table.played, describe), &events);
         words.retain(|wrong| !has_gap(table, &events, wrong.at));
         wrong.extend(words.into_iter().map(|wrong| {
             let at = room.since_start(wrong.at).as_secs_f64();

@@ -1,4 +1,4 @@
-//! The boards as LiveChess serves them: emulated boards, the built program, and clients written for LiveChess.
+//! The LiveChess interface: emulated boards, the built program, and clients written for LiveChess.
 
 mod client;
 
@@ -95,8 +95,8 @@ impl Hall {
     }
 
     async fn board(&self) -> String {
-        let there = |boards: &Value| boards[0]["state"] == "ACTIVE";
-        let boards = self.until("/eboards", there).await;
+        let is_active = |boards: &Value| boards[0]["state"] == "ACTIVE";
+        let boards = self.until("/eboards", is_active).await;
         boards[0]["serialnr"].as_str().expect("a text").to_owned()
     }
 }
@@ -153,7 +153,7 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
     client.subscribe(&serial).await;
     client.event().await;
     client.set_up(START).await;
-    // On a busy computer the first game may be over and the pieces set up for the second one.
+    // On a busy computer the second game may already have begun.
     let (first, second) = (moves(MATE), moves(OPERA));
     let is_second = |seen: &Seen| seen.san.len() >= 3 && seen.san[..3] == second[..3];
     client
@@ -164,9 +164,9 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
     let game = hall.until(&path, |game| game["result"] == "WHITEWIN").await;
     assert_eq!(game["moves"].as_array().map(Vec::len), Some(first.len()));
 
-    // The second game is the same when read from the other side.
+    // From here on the board is flipped, and the second game must be read the same way.
     client.flip(true).await;
-    // The top rank has White's king and no black piece.
+    // Flipped, the first rank of the FEN has White's king and no black piece.
     let is_white_above = |seen: &Seen| {
         let above = seen.board.split('/').next().unwrap_or_default();
         above.contains('K') && !above.contains(|piece: char| piece.is_ascii_lowercase())
@@ -182,13 +182,13 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
         .await;
     assert!(!client.seen.flipped && client.seen.start == START);
     client.calls("unsubscribe", json!(4)).await;
-    // Messages before the answer were sent while the client was subscribed.
+    // Events before the answer were sent while the client was still subscribed.
     client.events.clear();
     let mut other = Client::connect(hall.port, None).await;
     other.subscribe(&serial).await;
     other.flip(true).await;
     other.until(&hall, |seen| seen.flipped).await;
-    // An answer follows everything that was sent before it.
+    // The server sends in order, so earlier messages have arrived when this answer does.
     client.calls("eboards", Value::Null).await;
     assert!(client.events.is_empty(), "{:?}", client.events);
 }
@@ -274,7 +274,7 @@ async fn pages_of_other_sites_are_refused() {
     assert!(clients.len() >= 31, "{}", clients.len());
 }
 
-/// `setup = true` lets the page set the position, as at home; without it the page cannot.
+/// `setup = true` is meant for play at home.
 #[tokio::test]
 async fn a_page_may_set_a_position_only_with_setup() {
     const ENDGAME: &str = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";

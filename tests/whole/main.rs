@@ -77,8 +77,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// The program under its own name, by which it recognises other processes of itself. Cargo builds it under another name
-/// for these tests: see Cargo.toml.
+/// The program, linked under the name `kiebitz`, by which it recognises its other processes. Cargo builds it under
+/// another name for these tests: see Cargo.toml.
 fn program() -> &'static Path {
     static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("program");

@@ -39,7 +39,7 @@ impl Mosquitto {
         let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("mosquitto-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory for the broker");
-        // Messages that a listener has not received yet are never dropped.
+        // With `max_queued_messages 0` the broker never drops messages that a listener has not received yet.
         let own = "persistence false\nuser root\nlog_dest none\nmax_queued_messages 0\n";
         let config = format!("{own}{}", config(port));
         std::fs::write(directory.join("mosquitto.conf"), config).expect("the broker's configuration");
@@ -103,16 +103,16 @@ impl Drop for Mosquitto {
     }
 }
 
-/// A port that was free a moment ago. It is outside the range that the system uses for connections, and concurrent test
-/// processes begin to search at different ports.
+/// A free port. It is outside the range that the system uses for outgoing connections, and concurrent test processes
+/// begin their search at different ports.
 pub(crate) fn free_port() -> u16 {
     const PORTS: Range<u16> = 10_000..30_000;
-    static ASKED: AtomicU32 = AtomicU32::new(0);
+    static CALLS: AtomicU32 = AtomicU32::new(0);
     let count = u32::from(PORTS.end - PORTS.start);
     for _ in 0..count {
         let nth = std::process::id()
             .wrapping_mul(16)
-            .wrapping_add(ASKED.fetch_add(1, Ordering::Relaxed))
+            .wrapping_add(CALLS.fetch_add(1, Ordering::Relaxed))
             % count;
         let port = PORTS.start + u16::try_from(nth).expect("a port");
         if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
@@ -122,7 +122,7 @@ pub(crate) fn free_port() -> u16 {
     panic!("no port of {PORTS:?} is free");
 }
 
-/// Debian installs servers outside a user's path.
+/// Path of mosquitto. Debian installs servers in directories that are not in a user's `PATH`.
 fn program() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
@@ -135,14 +135,14 @@ fn program() -> PathBuf {
 static STARTED: AtomicU32 = AtomicU32::new(0);
 
 /// A proxy in front of a broker that can cut connections silently.
-pub(crate) struct Door {
+pub(crate) struct Proxy {
     address: SocketAddr,
-    state: watch::Sender<DoorState>,
+    state: watch::Sender<ProxyState>,
     acceptor: JoinHandle<()>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DoorState {
+pub(crate) enum ProxyState {
     Open,
     /// Answers of the broker are lost.
     OneWay,
@@ -150,15 +150,15 @@ pub(crate) enum DoorState {
     Shut,
 }
 
-impl Door {
+impl Proxy {
     pub(crate) async fn to(broker: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("its address");
-        let (state, seen) = watch::channel(DoorState::Open);
+        let (state, seen) = watch::channel(ProxyState::Open);
         let acceptor = tokio::spawn(async move {
             loop {
                 let (client, _) = listener.accept().await.expect("a client");
-                if *seen.borrow() != DoorState::Shut {
+                if *seen.borrow() != ProxyState::Shut {
                     tokio::spawn(pass(client, broker, seen.clone()));
                 }
             }
@@ -174,18 +174,18 @@ impl Door {
         self.address
     }
 
-    pub(crate) fn set(&self, state: DoorState) {
+    pub(crate) fn set(&self, state: ProxyState) {
         self.state.send_replace(state);
     }
 }
 
-impl Drop for Door {
+impl Drop for Proxy {
     fn drop(&mut self) {
         self.acceptor.abort();
     }
 }
 
-async fn pass(client: TcpStream, broker: SocketAddr, mut state: watch::Receiver<DoorState>) {
+async fn pass(client: TcpStream, broker: SocketAddr, mut state: watch::Receiver<ProxyState>) {
     let Ok(broker) = TcpStream::connect(broker).await else {
         return;
     };
@@ -195,18 +195,18 @@ async fn pass(client: TcpStream, broker: SocketAddr, mut state: watch::Receiver<
     tokio::select! {
         _ = copy(&mut client_in, &mut broker_out) => {}
         () = answer(&mut broker_in, &mut client_out, &answers) => {}
-        _ = state.wait_for(|state| *state == DoorState::Shut) => {}
+        _ = state.wait_for(|state| *state == ProxyState::Shut) => {}
     }
 }
 
 async fn answer(
     broker: &mut (impl AsyncReadExt + Unpin),
     client: &mut (impl AsyncWriteExt + Unpin),
-    state: &watch::Receiver<DoorState>,
+    state: &watch::Receiver<ProxyState>,
 ) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = broker.read(&mut buffer).await {
-        let open = *state.borrow() == DoorState::Open;
+        let open = *state.borrow() == ProxyState::Open;
         if open && client.write_all(&buffer[..count]).await.is_err() {
             return;
         }

@@ -7,7 +7,7 @@ use kiebitz::outputs::mqtt::{ConnectionState, MqttConfig, Outbox};
 use rumqttc::v5::mqttbytes::v5::Publish;
 use serde_json::json;
 
-use crate::mosquitto::{Door, DoorState, Mosquitto};
+use crate::mosquitto::{Mosquitto, Proxy, ProxyState};
 use crate::mqtt_world::{Listener, Publisher, event_seqs, in_time, json, replayed_game, seqs, topic};
 
 const DAEMON: &str = "daemons/pi/state";
@@ -22,14 +22,14 @@ async fn listener_gets_every_event_in_order() {
     publisher.publish(&game);
     let all = published.len();
     listener
-        .until("all events", |heard| event_seqs(heard).len() >= all)
+        .until("all events", |inbox| event_seqs(inbox).len() >= all)
         .await;
     assert_eq!(listener.seqs(), published);
     assert_eq!(published, (1..=all as u64).collect::<Vec<_>>());
     publisher.drained().await;
     let progress = publisher.outbox.progress().borrow().clone();
     assert_eq!(progress.acknowledged.get("board-1"), Some(&(all as u64)));
-    for publish in listener.heard() {
+    for publish in listener.inbox() {
         let words = ["last_move", "turn", "result", "white", "black"];
         let expected = match topic(&publish).rsplit('/').next() {
             Some("pgn") => "application/vnd.chess-pgn",
@@ -73,12 +73,12 @@ async fn late_listener_gets_all_retained_topics() {
         "public/boards/board-1/turn",
     ];
     listener
-        .until("all pictures", |heard| heard.len() >= topics.len())
+        .until("all pictures", |inbox| inbox.len() >= topics.len())
         .await;
     let retained = listener.retained();
     assert_eq!(retained.keys().map(String::as_str).collect::<Vec<_>>(), topics);
     assert!(
-        listener.heard().iter().all(|publish| publish.retain),
+        listener.inbox().iter().all(|publish| publish.retain),
         "they are retained"
     );
 
@@ -139,30 +139,30 @@ async fn late_listener_gets_all_retained_topics() {
 #[tokio::test]
 async fn a_killed_broker_loses_no_event() {
     let mut broker = Mosquitto::start().await;
-    let door = Door::to(broker.address()).await;
+    let proxy = Proxy::to(broker.address()).await;
     let listener = Listener::start("listener", broker.address()).await;
-    let publisher = Publisher::start(door.address());
+    let publisher = Publisher::start(proxy.address());
     let game = replayed_game();
     let (first, rest) = game.split_at(game.len() / 3);
     let (second, third) = rest.split_at(rest.len() / 2);
 
     publisher.publish(first);
     publisher.drained().await;
-    let heard_first = seqs(first).len();
+    let first_count = seqs(first).len();
     listener
-        .until("the first third", |heard| event_seqs(heard).len() >= heard_first)
+        .until("the first third", |inbox| event_seqs(inbox).len() >= first_count)
         .await;
 
-    // Acknowledgements for the broker's messages never arrive, and the broker forgets the messages.
-    door.set(DoorState::OneWay);
+    // The broker's acknowledgements do not arrive, and the broker is killed and loses the messages.
+    proxy.set(ProxyState::OneWay);
     publisher.publish(second);
     listener
-        .until("some of the second third", |heard| {
-            event_seqs(heard).len() > heard_first
+        .until("some of the second third", |inbox| {
+            event_seqs(inbox).len() > first_count
         })
         .await;
     broker.kill();
-    door.set(DoorState::Shut);
+    proxy.set(ProxyState::Shut);
     let mut connection = publisher.outbox.connection();
     let lost = connection.wait_for(|state| *state == ConnectionState::Disconnected);
     in_time("the loss is noticed", lost)
@@ -170,21 +170,21 @@ async fn a_killed_broker_loses_no_event() {
         .expect("the outbox is at work");
     publisher.publish(third);
 
-    // The listener is back before anything is published again, so only the outbox can lose events from here on.
+    // The listener subscribes before anything is published again, so from here on only the outbox can lose events.
     broker.start_again().await;
     listener.subscribed(2).await;
-    let before = listener.heard().len();
-    door.set(DoorState::Open);
+    let before = listener.inbox().len();
+    proxy.set(ProxyState::Open);
     publisher.drained().await;
     let last = seqs(&game).last().copied();
     listener
-        .until("the last event", |heard| {
-            event_seqs(heard).last().copied() == last
+        .until("the last event", |inbox| {
+            event_seqs(inbox).last().copied() == last
         })
         .await;
 
-    assert_eq!(topic(&listener.heard()[before]), DAEMON, "online comes first");
-    let again = event_seqs(&listener.heard()[before..]);
+    assert_eq!(topic(&listener.inbox()[before]), DAEMON, "online comes first");
+    let again = event_seqs(&listener.inbox()[before..]);
     assert!(
         again.windows(2).all(|pair| pair[1] == pair[0] + 1),
         "in order and without gaps: {again:?}"
@@ -222,22 +222,22 @@ async fn a_broker_that_starts_late_gets_everything() {
 #[tokio::test]
 async fn a_daemon_whose_connection_is_cut_is_offline_and_comes_back() {
     let broker = Mosquitto::start().await;
-    let door = Door::to(broker.address()).await;
+    let proxy = Proxy::to(broker.address()).await;
     let listener = Listener::start("listener", broker.address()).await;
-    let publisher = Publisher::start(door.address());
+    let publisher = Publisher::start(proxy.address());
     listener
-        .until("online", |heard| last_state(heard) == Some("online".into()))
+        .until("online", |inbox| last_state(inbox) == Some("online".into()))
         .await;
 
-    door.set(DoorState::Shut);
+    proxy.set(ProxyState::Shut);
     listener
-        .until("the last will", |heard| {
-            last_state(heard) == Some("offline".into())
+        .until("the last will", |inbox| {
+            last_state(inbox) == Some("offline".into())
         })
         .await;
-    door.set(DoorState::Open);
+    proxy.set(ProxyState::Open);
     listener
-        .until("online again", |heard| last_state(heard) == Some("online".into()))
+        .until("online again", |inbox| last_state(inbox) == Some("online".into()))
         .await;
     publisher.stop().await;
 }
@@ -256,22 +256,22 @@ async fn a_daemon_that_stops_has_delivered_everything_and_is_offline() {
     publisher.publish(&game);
     publisher.stop().await;
     listener
-        .until("offline", |heard| last_state(heard) == Some("offline".into()))
+        .until("offline", |inbox| last_state(inbox) == Some("offline".into()))
         .await;
     assert_eq!(listener.seqs(), seqs(&game));
-    let heard = listener.heard();
+    let inbox = listener.inbox();
     assert_eq!(
-        heard.last().map(topic).as_deref(),
+        inbox.last().map(topic).as_deref(),
         Some(DAEMON),
         "offline is the last word"
     );
-    // There is one offline message: the last will was not sent.
-    let states = heard.iter().filter(|publish| topic(publish) == DAEMON).count();
+    // One online and one offline message: the broker did not publish the last will.
+    let states = inbox.iter().filter(|publish| topic(publish) == DAEMON).count();
     assert_eq!(states, 2);
 
     let late = Listener::start("late", broker.address()).await;
-    late.until("offline is retained", |heard| {
-        last_state(heard) == Some("offline".into())
+    late.until("offline is retained", |inbox| {
+        last_state(inbox) == Some("offline".into())
     })
     .await;
 }
@@ -279,8 +279,8 @@ async fn a_daemon_that_stops_has_delivered_everything_and_is_offline() {
 #[tokio::test]
 async fn a_daemon_publishes_its_boards_again_after_an_outage() {
     let broker = Mosquitto::start().await;
-    let door = Door::to(broker.address()).await;
-    let publisher = Publisher::start(door.address());
+    let proxy = Proxy::to(broker.address()).await;
+    let publisher = Publisher::start(proxy.address());
     let now = kiebitz_hardware::Timestamp::from_micros(1_789_000_000_000_000);
     let config = MqttConfig::from_url("mqtt://localhost")
         .expect("a URL")
@@ -289,16 +289,16 @@ async fn a_daemon_publishes_its_boards_again_after_an_outage() {
     let announced = boards.announce(now, vec!["board-1".to_owned()], None);
     publisher.publish(&[announced.into_iter().collect()]);
     publisher.drained().await;
-    door.set(DoorState::Shut);
+    proxy.set(ProxyState::Shut);
     let listener = Listener::start("listener", broker.address()).await;
     listener
-        .until("the last will", |heard| {
-            last_state(heard) == Some("offline".into())
+        .until("the last will", |inbox| {
+            last_state(inbox) == Some("offline".into())
         })
         .await;
-    door.set(DoorState::Open);
+    proxy.set(ProxyState::Open);
     listener
-        .until("online again", |heard| last_state(heard) == Some("online".into()))
+        .until("online again", |inbox| last_state(inbox) == Some("online".into()))
         .await;
     assert_eq!(json(&listener.retained()[DAEMON])["boards"], json!(["board-1"]));
     publisher.stop().await;
@@ -312,8 +312,8 @@ async fn names_that_are_invalid_in_topics_are_refused() {
     assert!(config.prefix().board("board+1").is_err());
 }
 
-fn last_state(heard: &[Publish]) -> Option<String> {
-    let last = heard.iter().rev().find(|publish| topic(publish) == DAEMON)?;
+fn last_state(inbox: &[Publish]) -> Option<String> {
+    let last = inbox.iter().rev().find(|publish| topic(publish) == DAEMON)?;
     json(last)["state"].as_str().map(str::to_owned)
 }
 

@@ -113,14 +113,14 @@ impl Publisher {
 /// Subscribes to everything under "kiebitz" and stores it. Reconnects by itself.
 pub(crate) struct Listener {
     client: AsyncClient,
-    heard: Arc<Mutex<Vec<(Timestamp, Publish)>>>,
+    inbox: Arc<Mutex<Vec<(Timestamp, Publish)>>>,
     changed: watch::Receiver<u64>,
     subscribed: watch::Receiver<u64>,
     task: JoinHandle<()>,
 }
 
 impl Listener {
-    /// Returns once the subscription is made.
+    /// Returns once the listener has subscribed.
     pub(crate) async fn start(id: &str, broker: SocketAddr) -> Self {
         Self::with_login(id, broker, None, "kiebitz/#").await
     }
@@ -138,10 +138,10 @@ impl Listener {
             options.set_credentials(login, "secret");
         }
         let (client, mut events) = AsyncClient::new(options, 16);
-        let heard = Arc::new(Mutex::new(Vec::new()));
+        let inbox = Arc::new(Mutex::new(Vec::new()));
         let (change, changed) = watch::channel(0);
         let (subscription, subscribed) = watch::channel(0);
-        let memory = Arc::clone(&heard);
+        let memory = Arc::clone(&inbox);
         let sender = client.clone();
         let time = LiveTime::start();
         let task = tokio::spawn(async move {
@@ -164,7 +164,7 @@ impl Listener {
         });
         let listener = Self {
             client: sender,
-            heard,
+            inbox,
             changed,
             subscribed,
             task,
@@ -194,35 +194,38 @@ impl Listener {
     /// Waits until the received messages match `wanted`.
     pub(crate) async fn until(&self, goal: &str, wanted: impl Fn(&[Publish]) -> bool) {
         let mut changed = self.changed.clone();
-        let waiting = changed.wait_for(|_| wanted(&self.heard()));
+        let waiting = changed.wait_for(|_| wanted(&self.inbox()));
         in_time(goal, waiting).await.expect("it listens");
     }
 
     /// Waits for a message on a topic, given without the prefix.
     pub(crate) async fn has(&self, wanted: &str) {
-        self.until(wanted, |heard| {
-            heard.iter().any(|publish| topic(publish) == wanted)
+        self.until(wanted, |inbox| {
+            inbox.iter().any(|publish| topic(publish) == wanted)
         })
         .await;
     }
 
-    pub(crate) fn heard(&self) -> Vec<Publish> {
-        self.heard_at().into_iter().map(|(_, publish)| publish).collect()
+    pub(crate) fn inbox(&self) -> Vec<Publish> {
+        self.timed_inbox()
+            .into_iter()
+            .map(|(_, publish)| publish)
+            .collect()
     }
 
     /// The received messages with their times of arrival.
-    pub(crate) fn heard_at(&self) -> Vec<(Timestamp, Publish)> {
-        self.heard.lock().expect("no panic").clone()
+    pub(crate) fn timed_inbox(&self) -> Vec<(Timestamp, Publish)> {
+        self.inbox.lock().expect("no panic").clone()
     }
 
     /// Numbers of the received events, in order of arrival.
     pub(crate) fn seqs(&self) -> Vec<u64> {
-        event_seqs(&self.heard())
+        event_seqs(&self.inbox())
     }
 
     /// The last message on each topic, by the topic without the prefix.
     pub(crate) fn retained(&self) -> BTreeMap<String, Publish> {
-        self.heard()
+        self.inbox()
             .into_iter()
             .map(|publish| (topic(&publish), publish))
             .collect()
@@ -235,8 +238,8 @@ impl Drop for Listener {
     }
 }
 
-pub(crate) fn event_seqs(heard: &[Publish]) -> Vec<u64> {
-    heard
+pub(crate) fn event_seqs(inbox: &[Publish]) -> Vec<u64> {
+    inbox
         .iter()
         .filter(|p| topic(p).ends_with("/events"))
         .map(|p| seq_of(&p.payload))

@@ -17,8 +17,8 @@ pub(crate) fn scripts() -> &'static Path {
 fn install() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("npm");
     fs::create_dir_all(&folder).expect("a folder");
-    // Tests may run in processes of their own: the first one installs, and files that others may be using are not
-    // rewritten.
+    // Each test may run in a process of its own. The first one installs the packages, and no later one rewrites files
+    // that other tests may be using.
     let lock = File::create(folder.join("lock")).expect("a lock");
     lock.lock().expect("the lock");
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,7 +1,7 @@
-//! Programs that read PGN, on the games of all captures.
+//! The games of all captures are readable for other programs that read PGN.
 //!
-//! python-chess would come from PyPI, which the tests do not use. The requirements of the strictest reader are checked
-//! on every PGN in src/outputs/pgn/tests.
+//! python-chess is not among them because the tests install nothing from PyPI. src/outputs/pgn/tests checks every PGN
+//! against the requirements of the strictest reader.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -70,7 +70,7 @@ pub(crate) fn pgn_extract_plays(games: &str) {
     );
 }
 
-/// Debian installs pgn-extract among the games, outside some users' path.
+/// Path of pgn-extract. Debian installs it in /usr/games, which is not in every user's `PATH`.
 fn program() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
@@ -93,7 +93,7 @@ fn chess_js_and_chessops_play_every_game() {
     assert_eq!(plies["chessjs"].as_array().map(Vec::len), Some(known));
 }
 
-/// The plies that chess.js and chessops, which web pages use, play for each game of a text.
+/// The number of plies that chess.js and chessops play of each game of a text. Web pages use these libraries.
 pub(crate) fn pages_play(games: &str) -> Value {
     let mut child = Command::new("node")
         .arg("read.mjs")
@@ -122,7 +122,7 @@ fn pgn_reader_plays_every_game() {
     assert_eq!(read, number_of(&games));
 }
 
-/// Plays a game through. The output is the first part that could not be played.
+/// Plays through a game. The output is the first invalid FEN or move, if there is one.
 struct Player;
 
 #[derive(Default)]

@@ -32,8 +32,8 @@ fn scratch(name: &str) -> PathBuf {
     directory
 }
 
-/// Events of a board with an illegal move and other incidents, and of one on which a position is about to occur for the
-/// third time. They were written by hand around the events of a capture.
+/// Events of a board with an illegal move and other incidents, and of a board on which a position is about to occur for
+/// the third time. They were written by hand, based on the events of a capture.
 const INCIDENTS: &str = "tests/whole/report/incidents.jsonl";
 const GAP: &str = "tests/captures/gap-read-back.pcapng";
 const DEMO: &str = "src/tools/demo/game.pcapng";
@@ -185,7 +185,7 @@ fn notation_and_language_can_be_chosen() {
         german.contains("Sf6") && german.contains("Lc4") && german.contains("Partieformular"),
         "{german}"
     );
-    // The advice is in the language and letters of the report, too.
+    // The advice uses the language and the piece letters of the report, too.
     let german = printed(&["report", "--text", "--language", "de", INCIDENTS]);
     assert!(
         german.contains("Sb1, Sd5, Sb5, Sa4") && german.contains("spielte 0-0"),
@@ -268,7 +268,7 @@ fn game_is_found_in_the_journal_of_the_configuration() {
     );
 }
 
-/// Writes a file of commands that end a game of 33 plies before its mate, resume it, and end it again.
+/// Writes a file of commands that end the game of the demo before its mate, resume it, and end it again.
 fn reopened() -> String {
     let command = |id: u32, at: &str, order: &str| {
         format!("{{\"id\":\"{id}\",\"board\":\"board-1\",\"at\":\"2026-08-05T{at}Z\",{order}}}\n")

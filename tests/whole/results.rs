@@ -54,15 +54,15 @@ async fn send_command(arbiter: &Listener, id: &str, command: Value) -> Value {
         false,
         None,
     );
-    let find = |heard: &[Publish]| {
-        let mut answers = heard
+    let find = |inbox: &[Publish]| {
+        let mut answers = inbox
             .iter()
             .filter(|publish| topic(publish) == "boards/board-1/answer")
             .map(mqtt_world::json);
         answers.find(|answer| answer["id"] == id)
     };
-    arbiter.until("an answer", |heard| find(heard).is_some()).await;
-    find(&arbiter.heard()).expect("an answer")
+    arbiter.until("an answer", |inbox| find(inbox).is_some()).await;
+    find(&arbiter.inbox()).expect("an answer")
 }
 
 #[tokio::test]
@@ -85,8 +85,8 @@ async fn any_table_has_its_result_at_any_time_and_after_a_restart() {
     );
     let plies = |game: &Value| game["moves"].as_array().map_or(0, Vec::len);
     let until_game = async |goal: &str, wanted: &dyn Fn(&Value) -> bool| {
-        let on_topic = |heard: &[Publish]| {
-            let mut games = heard
+        let on_topic = |inbox: &[Publish]| {
+            let mut games = inbox
                 .iter()
                 .rev()
                 .filter(|publish| topic(publish) == "boards/board-1/game");
@@ -113,8 +113,8 @@ async fn any_table_has_its_result_at_any_time_and_after_a_restart() {
     let shown = || [1, 2].map(|game| result(path, game));
     let entered = ["0-1", "1/2-1/2"].map(|result| Some(result.to_owned()));
     until("both results", || shown() == entered).await;
-    let has_incident = |heard: &[Publish]| {
-        heard.iter().any(|publish| {
+    let has_incident = |inbox: &[Publish]| {
+        inbox.iter().any(|publish| {
             topic(publish) == "boards/board-1/incidents"
                 && mqtt_world::json(publish)
                     .as_array()

@@ -1,4 +1,4 @@
-//! Brokers that disconnect the daemon or are too old, and the daemon's messages about that.
+//! Brokers that disconnect the daemon or are too old, and the messages with which the daemon explains this.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -17,7 +17,7 @@ use crate::mosquitto::Mosquitto;
 use crate::mqtt_world::{self, Listener};
 use crate::outage::Program;
 
-/// Starts a daemon called "pi" with the broker.
+/// Starts a daemon called "pi" that uses the broker.
 fn start(directory: &Path, broker: SocketAddr) -> Program {
     fs::create_dir_all(directory).unwrap();
     let config = format!(
@@ -56,7 +56,7 @@ fn broker_that_hangs_up(answer: &'static [u8]) -> SocketAddr {
             let mut client = client.unwrap();
             let read = client.read(&mut [0; 1024]);
             if read.is_ok() && client.write_all(answer).is_ok() {
-                // Lets the answer arrive before the end of the connection.
+                // The answer must arrive before the connection ends.
                 thread::sleep(Duration::from_millis(300));
             }
         }
@@ -115,7 +115,7 @@ async fn a_broker_with_a_small_packet_limit_gets_every_event() {
     let all: Vec<u64> = (1..=events.lines().count() as u64).collect();
     assert!(all.len() > 100, "{events}");
     listener
-        .until("every event", |heard| mqtt_world::event_seqs(heard) == all)
+        .until("every event", |inbox| mqtt_world::event_seqs(inbox) == all)
         .await;
     let warnings: Vec<&str> = log
         .lines()
@@ -133,7 +133,7 @@ async fn a_broker_with_a_small_packet_limit_gets_every_event() {
     );
 }
 
-/// A proxy that passes MQTT 3.1.1 alone, and refuses MQTT 5 as an old broker would.
+/// A proxy that only passes MQTT 3.1.1, and refuses MQTT 5 like an old broker.
 async fn proxy_without_mqtt_5(broker: SocketAddr) -> SocketAddr {
     const LEVEL: [u8; 7] = [0, 4, b'M', b'Q', b'T', b'T', 4];
     const REFUSED: [u8; 4] = [0x20, 2, 0, 1];
@@ -162,9 +162,9 @@ async fn proxy_without_mqtt_5(broker: SocketAddr) -> SocketAddr {
 async fn a_broker_without_mqtt_5_gets_everything_too() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let broker = Mosquitto::start().await;
-    let door = proxy_without_mqtt_5(broker.address()).await;
+    let proxy = proxy_without_mqtt_5(broker.address()).await;
     let config = format!(
-        "[daemon]\nname = \"pi\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{door}\"\ncommands = true\n\
+        "[daemon]\nname = \"pi\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{proxy}\"\ncommands = true\n\
          [ports]\nusb = false\n[[board]]\nserial = \"12345\"\nname = \"board-1\"\n",
         directory.path().join("state")
     );
@@ -172,8 +172,8 @@ async fn a_broker_without_mqtt_5_gets_everything_too() {
     let listener = Listener::start("listener", broker.address()).await;
     let kiebitz = Program::start(directory.path());
     let state = |wanted: &'static str| {
-        move |heard: &[Publish]| {
-            let states = heard
+        move |inbox: &[Publish]| {
+            let states = inbox
                 .iter()
                 .filter(|publish| mqtt_world::topic(publish) == "daemons/pi/state");
             states
@@ -184,15 +184,15 @@ async fn a_broker_without_mqtt_5_gets_everything_too() {
     listener.until("it is online", state("online")).await;
     assert!(log_contains(directory.path(), "speaks only MQTT 3.1.1"));
     let names = r#"{"id":"1","do":"set_players","white":"A","black":"B"}"#;
-    let answered = |heard: &[Publish]| {
-        let mut answers = heard
+    let answered = |inbox: &[Publish]| {
+        let mut answers = inbox
             .iter()
             .filter(|publish| mqtt_world::topic(publish) == "boards/board-1/answer");
         answers.any(|answer| mqtt_world::json(answer)["ok"] == true)
     };
     listener.send("kiebitz/boards/board-1/command/meier", names, false, None);
     listener.until("an answer", answered).await;
-    let events = |heard: &[Publish]| mqtt_world::event_seqs(heard) == [1];
+    let events = |inbox: &[Publish]| mqtt_world::event_seqs(inbox) == [1];
     listener.until("the command among the events", events).await;
     // The broker publishes the last will of a killed daemon.
     drop(kiebitz);

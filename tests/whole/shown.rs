@@ -1,4 +1,4 @@
-//! Control sequences in text from others: on a terminal they are escaped, not obeyed.
+//! Control sequences in text from files and other people are escaped on a terminal, not executed.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -10,7 +10,8 @@ use crate::cli::kiebitz;
 use crate::terminals::in_terminal;
 
 const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/game.pcapng");
-/// Sets the window title and clears the screen, also by the one-byte introducer.
+/// Text that would set the window title and clear the screen, the latter with both forms of the control sequence
+/// introducer.
 pub(crate) const OBEYED: &str = "a\u{1b}]0;mine\u{7}\u{1b}[2J\u{9b}2Jb";
 pub(crate) const SHOWN: &str = "a\\u001b]0;mine\\u0007\\u001b[2J\\u009b2Jb";
 
@@ -44,12 +45,12 @@ fn a_terminal_gets_escaped_text_and_a_file_the_original() {
     assert!(text(&stdout).contains(OBEYED), "{}", text(&stdout));
     let shown = in_terminal(sheet());
     assert!(shown.contains(SHOWN), "{shown}");
-    // Everything else is the same; the underline is as long as the name itself.
+    // Everything else is the same, including the underline, which is as long as the unescaped name.
     assert_eq!(shown, text(&stdout).replace(OBEYED, SHOWN));
     assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{9b}']));
 }
 
-/// Escaped as in JSON, so that events stay valid.
+/// Control characters are escaped as in JSON, so that events stay valid.
 #[test]
 fn events_on_a_terminal_are_the_same_events() {
     let folder = tempfile::tempdir().unwrap();

@@ -17,13 +17,13 @@ use crate::mqtt_world::{Listener, json, topic};
 
 /// The delay in the configuration below.
 const DELAY: Duration = Duration::from_secs(5);
-/// Tolerance for the clocks of two processes, each of which is read once at its start.
+/// Tolerance for the difference between the clocks of two processes. Each reads the system's clock once, at its start.
 const ACCURACY: Duration = Duration::from_millis(100);
 const GAME: &str = "1. e4 e5 2. Nf3 d6 3. d4 Bg4 4. dxe5 Bxf3 5. Qxf3 dxe5 6. Bc4 Nf6 7. Qb3 Qe7 8. Nc3 c6 \
                     9. Bg5 b5 10. Nxb5 cxb5 11. Bxb5+ Nbd7 12. O-O-O Rd8 13. Rxd7 Rxd7 14. Rd1 Qe6 \
                     15. Bxd7+ Nxd7 16. Qb8+ Nxb8 17. Rd8#";
 
-/// A program of this package. Killed when it is dropped.
+/// A running kiebitz command. Killed when it is dropped.
 pub(crate) struct Program(Child);
 
 impl Program {
@@ -61,13 +61,13 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Fails if the program has ended, as it should have.
+        // Fails if the program has already ended, which is the normal case.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Writes the configuration. `board` has further lines about the board.
+/// Writes the configuration. `board` is added to the settings of the board.
 fn configure(directory: &Path, broker: SocketAddr, board: &str) -> PathBuf {
     let (state, port) = (directory.join("state"), directory.join("links/board-1"));
     let config = format!(
@@ -96,37 +96,37 @@ async fn spectators_get_everything_and_nothing_early_across_restarts() {
     let _boards = Program::start(directory.path(), &emulate);
     let daemon = Program::start(directory.path(), &run);
     listener
-        .until("four plies", |heard| plies_published(heard) >= 4)
+        .until("four plies", |inbox| plies_published(inbox) >= 4)
         .await;
     // SIGKILL, with plies that spectators do not have yet.
     drop(daemon);
-    assert!(plies_seen(&listener.heard()) < plies_published(&listener.heard()));
+    assert!(plies_seen(&listener.inbox()) < plies_published(&listener.inbox()));
     let daemon = Program::start(directory.path(), &run);
     listener
-        .until("ten plies", |heard| plies_published(heard) >= 10)
+        .until("ten plies", |inbox| plies_published(inbox) >= 10)
         .await;
     daemon.stop();
-    let (seen, published) = (plies_seen(&listener.heard()), plies_published(&listener.heard()));
+    let (seen, published) = (plies_seen(&listener.inbox()), plies_published(&listener.inbox()));
     assert!(
         seen < published,
         "what is held does not go out with the last words"
     );
     let daemon = Program::start(directory.path(), &run);
     listener
-        .until("twenty plies", |heard| plies_published(heard) >= 20)
+        .until("twenty plies", |inbox| plies_published(inbox) >= 20)
         .await;
     listener
-        .until("twenty plies seen", |heard| plies_seen(heard) >= 20)
+        .until("twenty plies seen", |inbox| plies_seen(inbox) >= 20)
         .await;
-    let has_ended = |heard: &[Publish]| events(heard).iter().any(|event| is_end(&event.kind));
+    let has_ended = |inbox: &[Publish]| events(inbox).iter().any(|event| is_end(&event.kind));
     listener.until("the end of the game", has_ended).await;
-    let seen = |heard: &[Publish]| public_games(heard).iter().any(|game| game["ended"].is_string());
+    let seen = |inbox: &[Publish]| public_games(inbox).iter().any(|game| game["ended"].is_string());
     listener.until("its end for spectators", seen).await;
     daemon.stop();
 
-    let heard = listener.heard_at();
-    assert_nothing_came_early(&heard);
-    let all: Vec<Publish> = heard.into_iter().map(|(_, publish)| publish).collect();
+    let inbox = listener.timed_inbox();
+    assert_nothing_came_early(&inbox);
+    let all: Vec<Publish> = inbox.into_iter().map(|(_, publish)| publish).collect();
     assert_revisions_grow(&all);
     let games = public_games(&all);
     let last = games
@@ -158,14 +158,14 @@ async fn another_delay_applies_at_once() {
         &["run", "--config", config.to_str().expect("UTF-8")],
     );
     listener
-        .until("four plies", |heard| plies_published(heard) >= 4)
+        .until("four plies", |inbox| plies_published(inbox) >= 4)
         .await;
-    assert!(public_games(&listener.heard()).is_empty());
+    assert!(public_games(&listener.inbox()).is_empty());
 
     configure(directory.path(), broker.address(), "public_delay = \"0 s\"\n");
     daemon.hang_up();
     listener
-        .until("four plies seen", |heard| plies_seen(heard) >= 4)
+        .until("four plies seen", |inbox| plies_seen(inbox) >= 4)
         .await;
 
     configure(directory.path(), broker.address(), delayed);
@@ -179,23 +179,23 @@ async fn another_delay_applies_at_once() {
     let reloaded = tokio::time::timeout(Duration::from_secs(60), reloaded).await;
     assert!(reloaded.is_ok(), "{}", log());
     // Messages already on their way arrive before those of later plies.
-    let two_more = plies_published(&listener.heard()) + 2;
+    let two_more = plies_published(&listener.inbox()) + 2;
     listener
-        .until("more plies", |heard| plies_published(heard) >= two_more)
+        .until("more plies", |inbox| plies_published(inbox) >= two_more)
         .await;
-    let seen = plies_seen(&listener.heard());
+    let seen = plies_seen(&listener.inbox());
     listener
-        .until("still more", |heard| plies_published(heard) >= two_more + 4)
+        .until("still more", |inbox| plies_published(inbox) >= two_more + 4)
         .await;
-    assert_eq!(plies_seen(&listener.heard()), seen);
+    assert_eq!(plies_seen(&listener.inbox()), seen);
 }
 
-/// Checks that no move, result or clock reading came early.
-fn assert_nothing_came_early(heard: &[(Timestamp, Publish)]) {
-    let all: Vec<Publish> = heard.iter().map(|(_, publish)| publish.clone()).collect();
+/// Checks that no move, result or clock reading was published before its delay had passed.
+fn assert_nothing_came_early(inbox: &[(Timestamp, Publish)]) {
+    let all: Vec<Publish> = inbox.iter().map(|(_, publish)| publish.clone()).collect();
     let events = events(&all);
     let (mut games, mut clocks) = (0, 0);
-    for (at, publish) in heard {
+    for (at, publish) in inbox {
         let due = |published: Timestamp| published + DELAY <= *at + ACCURACY;
         match topic(publish).as_str() {
             "public/boards/board-1/game" => {
@@ -233,9 +233,9 @@ fn assert_nothing_came_early(heard: &[(Timestamp, Publish)]) {
 }
 
 /// Checks that revisions never decrease. A revision that is published again after a restart must not have changed.
-fn assert_revisions_grow(heard: &[Publish]) {
+fn assert_revisions_grow(inbox: &[Publish]) {
     let mut revisions: BTreeMap<String, (u64, Value)> = BTreeMap::new();
-    for game in public_games(heard) {
+    for game in public_games(inbox) {
         let revision = game["revision"].as_u64().expect("a number");
         let id = game["game"].as_str().expect("an id").to_owned();
         if let Some((before, earlier)) = revisions.insert(id, (revision, game.clone())) {
@@ -244,16 +244,16 @@ fn assert_revisions_grow(heard: &[Publish]) {
     }
 }
 
-fn on<'h>(heard: &'h [Publish], wanted: &str) -> impl DoubleEndedIterator<Item = &'h Publish> {
-    heard.iter().filter(move |publish| topic(publish) == wanted)
+fn on<'h>(inbox: &'h [Publish], wanted: &str) -> impl DoubleEndedIterator<Item = &'h Publish> {
+    inbox.iter().filter(move |publish| topic(publish) == wanted)
 }
 
-fn public_games(heard: &[Publish]) -> Vec<Value> {
-    on(heard, "public/boards/board-1/game").map(json).collect()
+fn public_games(inbox: &[Publish]) -> Vec<Value> {
+    on(inbox, "public/boards/board-1/game").map(json).collect()
 }
 
-fn events(heard: &[Publish]) -> Vec<Event> {
-    let events = on(heard, "boards/board-1/events");
+fn events(inbox: &[Publish]) -> Vec<Event> {
+    let events = on(inbox, "boards/board-1/events");
     events
         .map(|publish| serde_json::from_slice(&publish.payload).expect("an event"))
         .collect()
@@ -274,14 +274,14 @@ fn moves(game: &Value) -> Vec<(u32, Option<String>)> {
         .collect()
 }
 
-/// Number of plies that the arbiter has.
-fn plies_published(heard: &[Publish]) -> usize {
-    on(heard, "boards/board-1/game")
+/// Number of plies in the last game message for the arbiter.
+fn plies_published(inbox: &[Publish]) -> usize {
+    on(inbox, "boards/board-1/game")
         .next_back()
         .map_or(0, |game| moves(&json(game)).len())
 }
 
-/// Number of plies that spectators have.
-fn plies_seen(heard: &[Publish]) -> usize {
-    public_games(heard).last().map_or(0, |game| moves(game).len())
+/// Number of plies in the last game message for spectators.
+fn plies_seen(inbox: &[Publish]) -> usize {
+    public_games(inbox).last().map_or(0, |game| moves(game).len())
 }

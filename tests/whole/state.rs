@@ -13,14 +13,15 @@ use tempfile::TempDir;
 /// User id of an ordinary user, for tests that run as root.
 const NOBODY: u32 = 65_534;
 
-/// A home directory in which everybody may write. The directory for temporary files must be open to others.
+/// A home directory that everybody may write to. It is in the directory for temporary files, which other users can
+/// enter.
 fn home() -> TempDir {
     let home = tempfile::tempdir().expect("a directory");
     std::fs::set_permissions(home.path(), Permissions::from_mode(0o777)).expect("its owner");
     home
 }
 
-/// The program as an ordinary user starts it, with their home as the only known directory.
+/// The program, started as an ordinary user without environment variables for directories other than `HOME`.
 fn kiebitz(home: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(home.join("bin"));
     command
@@ -61,7 +62,7 @@ fn logged_directory(mut command: Command) -> String {
 fn an_ordinary_users_games_are_in_their_home() {
     let home = home();
     let home = home.path();
-    // Others may have no access to the build directory.
+    // The ordinary user may have no access to the build directory.
     std::fs::copy(crate::program(), home.join("bin")).expect("room");
     let config = home.join("kiebitz.toml");
     std::fs::write(&config, "[ports]\nusb = false\n").expect("room");
@@ -92,7 +93,7 @@ fn an_ordinary_users_games_are_in_their_home() {
     );
 }
 
-/// The files of the system's daemon after it has stopped, for a user with read access only.
+/// A user with read access only reads the files of the system's daemon after it has stopped.
 #[test]
 fn a_journal_can_be_read_without_write_access() {
     let home = home();

@@ -1,4 +1,4 @@
-//! The status of `kiebitz run` on a port of this computer.
+//! The status that `kiebitz run` serves over HTTP.
 
 use core::time::Duration;
 use std::io::{Read, Write};
@@ -127,7 +127,7 @@ async fn the_status_is_served_for_people_and_for_programs() {
     listener.until("how the computer is", has_figures).await;
 
     drop(boards);
-    let gone = |code, text: &str| code == 503 && text.contains("board-1 is not connected");
-    until(address, "GET /health", gone).await;
+    let is_disconnected = |code, text: &str| code == 503 && text.contains("board-1 is not connected");
+    until(address, "GET /health", is_disconnected).await;
     daemon.stop();
 }

@@ -1,5 +1,5 @@
-//! The daemon is stopped and started again while games begin, go on and end: every game comes out as without the stops.
-//! In virtual time.
+//! The daemon is stopped and started again while games begin, go on and end. Every game is published as it would be
+//! without the stops. In virtual time.
 
 #[cfg(target_os = "linux")]
 mod day;
@@ -25,7 +25,7 @@ use world::{Hall, World, names};
 enum Wiring {
     /// Each board has its own port, which is configured as single.
     Single,
-    /// Each board has its own port, whose mode must be found out.
+    /// Each board has its own port, whose mode must be detected.
     Auto,
     /// All boards are on one bus.
     Bus,
@@ -104,9 +104,9 @@ impl Round {
     }
 }
 
-/// Limits per thousand games on different outcomes than without stops, in total and for those that are not reported as
-/// uncertain. After a gap nobody can tell the last ply from the set-up of the pieces: the board does not store the
-/// times of moves, and on a bus not even every press.
+/// Limits on games that are published differently than without stops, per thousand games: in total, and of those that
+/// are not reported as uncertain. After a gap, the last ply cannot be distinguished from setting up the pieces: the
+/// board does not store the times of moves, and on a bus not even every press.
 const MAX_DIFFERENT: [(Wiring, usize, usize); 3] = [
     (Wiring::Single, 10, 0),
     (Wiring::Auto, 10, 0),
@@ -115,7 +115,7 @@ const MAX_DIFFERENT: [(Wiring, usize, usize); 3] = [
 
 /// Compares rounds with stops to the same rounds without stops.
 fn rounds(wiring: Wiring) {
-    let (mut games, mut stops, mut otherwise, mut stated) = (0, 0, Vec::new(), Vec::new());
+    let (mut games, mut stops, mut unreported, mut reported) = (0, 0, Vec::new(), Vec::new());
     for seed in 1..=if is_full() { 5 } else { 1 } {
         let round = Round {
             seed,
@@ -148,29 +148,36 @@ fn rounds(wiring: Wiring) {
                 "seed {seed}: {} has nothing to do with a stop",
                 wrong.words
             );
-            let list = if wrong.stated { &mut stated } else { &mut otherwise };
+            let list = if wrong.reported {
+                &mut reported
+            } else {
+                &mut unreported
+            };
             list.push(format!("seed {seed}, board-{}: {}", wrong.board + 1, wrong.words));
         }
         for (game, words) in other_results(&outcome, &calm) {
             let list = if game.end_in_doubt {
-                &mut stated
+                &mut reported
             } else {
-                &mut otherwise
+                &mut unreported
             };
             list.push(format!("seed {seed}: {words}"));
         }
     }
-    let (_, all, unstated) = MAX_DIFFERENT.into_iter().find(|(of, ..)| *of == wiring).unwrap();
+    let (_, max_total, max_unreported) = MAX_DIFFERENT.into_iter().find(|(of, ..)| *of == wiring).unwrap();
     let report = format!(
         "{games} games, {stops} stops\nin doubt, as is stated:\n{}\nnot stated:\n{}",
-        stated.join("\n"),
-        otherwise.join("\n")
+        reported.join("\n"),
+        unreported.join("\n")
     );
-    assert!((stated.len() + otherwise.len()) * 1000 <= all * games, "{report}");
-    assert!(otherwise.len() * 1000 <= unstated * games, "{report}");
+    assert!(
+        (reported.len() + unreported.len()) * 1000 <= max_total * games,
+        "{report}"
+    );
+    assert!(unreported.len() * 1000 <= max_unreported * games, "{report}");
 }
 
-/// Games with the same moves but another result.
+/// Games with the same moves as without stops, but with another result.
 fn other_results(outcome: &Outcome, calm: &Outcome) -> impl Iterator<Item = (Published, String)> {
     let boards = outcome.events.iter().zip(&calm.events);
     boards.flat_map(|(events, calm)| {
@@ -220,7 +227,7 @@ fn boards_on_a_bus_are_stopped_anywhere_in_their_games() {
 }
 
 impl Damage {
-    fn happen(self, recordings: &Path) {
+    fn apply(self, recordings: &Path) {
         let Ok(files) = std::fs::read_dir(recordings) else {
             return;
         };
@@ -243,8 +250,8 @@ impl Damage {
     }
 }
 
-/// Boards go on from the journal, which is reported: event numbers continue, and every game that no stop affected is
-/// right.
+/// If recordings are damaged, boards go on from the journal, which is reported. Event numbers continue, and every game
+/// that no stop affected is right.
 fn damaged(damage: Damage) {
     let round = Round {
         seed: 7,

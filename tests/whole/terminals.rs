@@ -1,4 +1,4 @@
-//! Every command on a terminal with colours: its own styles take effect, and control characters from others are
+//! Every command on a terminal with colours: its own styles take effect, and control characters in foreign text are
 //! escaped.
 
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ fn until_interrupted(mut command: Command, interrupt_at: Option<&str>) -> (Strin
     command.env("TERM", "xterm-256color").env_remove("NO_COLOR");
     command.stdout(inside.try_clone().unwrap()).stderr(inside);
     let mut child = command.spawn().unwrap();
-    // The command holds the other side of the terminal; while that is open, the end cannot be detected.
+    // `command` holds the other side of the terminal. Reading does not end while it is open.
     drop(command);
     let (mut terminal, mut shown, mut chunk) = (File::from(terminal), Vec::new(), [0; 4096]);
     let mut interrupt_at = interrupt_at;
@@ -53,7 +53,7 @@ fn until_interrupted(mut command: Command, interrupt_at: Option<&str>) -> (Strin
     (shown, code)
 }
 
-/// Text on the screen. Panics at a control sequence that the program does not use itself.
+/// The visible text of the output. Panics at a control sequence that the program does not use itself.
 fn read(shown: &str) -> String {
     let mut parts = shown.split('\u{1b}');
     let mut read = parts.next().unwrap_or_default().to_owned();
@@ -117,7 +117,7 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn no_command_prints_other_escapes() {
+fn no_command_prints_foreign_escape_sequences() {
     let world = World::new();
     let (config, capture) = (world.config.as_str(), world.capture.as_str());
     let missing = world.file(OBEYED);
@@ -170,7 +170,7 @@ fn no_command_prints_other_escapes() {
         let (shown, _) = until_interrupted(kiebitz(args), *interrupt_at);
         let text = read(&shown);
         assert!(!text.trim().is_empty(), "{args:?} prints nothing");
-        // Only the names may contain escapes.
+        // Only the names may contain escaped control characters.
         let rest = [SHOWN, LOGGED]
             .iter()
             .fold(text.clone(), |text, name| text.replace(name, ""));
@@ -190,7 +190,7 @@ fn help_has_colours() {
     }
 }
 
-/// Checks the README's promises about the demo.
+/// Checks the statements of the README about the demo.
 #[test]
 fn demo_in_a_terminal_has_colours_and_runs_until_interrupted() {
     let (shown, code) = until_interrupted(kiebitz(["demo", "--speed", "max"]), Some("until Ctrl-C"));

@@ -16,7 +16,7 @@ use crate::npm::scripts;
 use crate::spectators::Program;
 
 const BOARDS: usize = 12;
-/// A player's name that is HTML, which must be shown as text.
+/// A player's name with HTML code, which must be shown as text.
 const HOSTILE: &str = "<img src=x onerror=alert(1)>";
 
 /// A hall with its programs.
@@ -128,7 +128,7 @@ fn a_round_of_twelve_boards_is_watched_on_the_wall() {
     let requests = BufReader::new(script.stdout.take().expect("a pipe"));
     for request in requests.lines() {
         let answer = hall.answer(&request.expect("a line"));
-        // The script may have given up.
+        // The script may have ended.
         let _ = writeln!(answers, "{answer}");
     }
     let status = script.wait().expect("it ends");

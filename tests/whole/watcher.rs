@@ -1,4 +1,4 @@
-//! The daemon in virtual time: its hall, journal and recordings, with its starts and ends.
+//! The daemon in virtual time, with its hall, journal and recordings. It can be started, stopped and killed.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub(crate) struct Watcher {
     running: Option<Running>,
     /// Events that the journal does not have yet; lost if the process is killed.
     pending: Vec<Event>,
-    /// Boards that went on from the journal alone, at any start, with the reasons.
+    /// Boards that were restored from the journal alone at a start, with the reasons.
     pub(crate) alone: Vec<(String, Alone)>,
 }
 
@@ -100,7 +100,7 @@ impl Watcher {
         });
     }
 
-    /// SIGHUP: uses another configuration from now on, also after the next start.
+    /// Uses another configuration from now on, also after the next start, as after SIGHUP.
     pub(crate) fn reload(&mut self, now: Timestamp, config: Config) {
         if let Some(running) = &mut self.running {
             let names = Names::Configured(config.roster());
@@ -111,13 +111,13 @@ impl Watcher {
         self.config = config;
     }
 
-    /// SIGKILL or a power failure: everything that is not on the disk is lost.
+    /// Loses everything that is not on the disk, as after SIGKILL or a power failure.
     pub(crate) fn kill(&mut self) {
         self.running = None;
         self.pending.clear();
     }
 
-    /// SIGTERM.
+    /// Stops in order, as after SIGTERM.
     pub(crate) fn stop(&mut self, now: Timestamp) {
         let Some(running) = &mut self.running else { return };
         for nth in 0..self.ports.len() {
@@ -247,7 +247,7 @@ impl Running {
         self.record(now, port, Content::Bytes { direction, bytes });
     }
 
-    /// Once the mode of a probed line is found out, its recording goes on with that mode.
+    /// Records the mode of a probed line as soon as it is detected.
     fn note_modes(&mut self, now: Timestamp, ports: &[Port]) {
         while let Some((line, mode)) = self.hall.poll_found_out() {
             let port = ports.iter().find(|port| self.is_of(line, port)).unwrap();

@@ -8,7 +8,7 @@ use kiebitz_hardware::emulator::hand::Temperament;
 use crate::hands::games::Taste;
 use world::{Bus, World};
 
-/// Boards on one line, two temperaments in turn, and every fiftieth answer damaged.
+/// Thirty boards on one bus, with two temperaments in turn and one of fifty answers damaged.
 pub const THIRTY: Bus<'_> = Bus {
     boards: 30,
     games: 2,
@@ -28,8 +28,8 @@ fn games_at_thirty_boards_with_damaged_answers_are_published_as_played() {
     assert_eq!(world.games(), 60);
 }
 
-/// The line fails six times a minute, and every board is without power once. Moves made without power cannot be known;
-/// all others are published correctly, or the gap is reported.
+/// The line fails six times a minute, and every board loses its power once. Moves made without power are unknown; every
+/// other move must be published correctly, or its gap reported.
 #[test]
 fn games_on_a_failing_line_and_through_power_losses_are_right_or_their_gaps_reported() {
     let mut world = World::new(

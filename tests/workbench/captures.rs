@@ -60,11 +60,11 @@ fn games_once_misread_are_published_as_played() {
     assert!(games >= 10, "the games are gone");
 }
 
-/// Situations in which hands or sensors mislead for a while. In the end the record is right, and no incident accuses a
-/// player of an act that did not happen. A `.moves` file has the moves, the kinds of incidents, and the result that the
-/// board shows.
+/// Situations in which hands or sensors temporarily mislead the tracker. In the end the record is correct, and no
+/// incident accuses a player wrongly. The lines of a `.moves` file are the moves, the kinds of incidents, and the
+/// result shown on the board.
 #[test]
-fn situations_that_mislead_for_a_while_end_rightly() {
+fn misleading_situations_end_with_a_correct_record() {
     let mut situations = 0;
     for entry in std::fs::read_dir(folder().join("situations")).unwrap() {
         let path = entry.unwrap().path();

@@ -1,5 +1,5 @@
-//! The workbench: long measurements of the properties that the tests sample, detailed reports on one case, and updates
-//! of expected files.
+//! The workbench: long measurements of properties that the tests only sample, detailed reports on single cases, and
+//! updates of expected files.
 
 fn main() -> std::process::ExitCode {
     kiebitz_workbench::tool::main()

@@ -38,8 +38,8 @@ pub struct Room {
 }
 
 impl Room {
-    /// Creates a room with these pieces on a board that kiebitz watches. `settings` are lines of configuration, added
-    /// to those that name the board.
+    /// Creates a room with this placement on a board that kiebitz watches. `settings` is added to the configuration of
+    /// the board.
     pub fn new(placement: &str, settings: &str) -> Self {
         let clock = EmulatedClock::new(Duration::from_secs(5400));
         Self::with_clock(placement, settings, clock)
@@ -134,7 +134,7 @@ impl Room {
         }
     }
 
-    /// Moves pieces from square to square. A piece on the target square is taken off before.
+    /// Moves pieces from square to square. A piece on the target square is removed first.
     pub fn puts(&mut self, moves: &str) {
         for (from, to) in squares(moves) {
             let piece = self.board.contents(from);
@@ -150,7 +150,7 @@ impl Room {
         self.board.contents(field(square))
     }
 
-    /// Changes the contents of a square, or its reading.
+    /// Sets the contents that the board reports for a square.
     pub fn sets(&mut self, square: &str, contents: Contents) {
         self.board.set(self.now, field(square), contents);
         self.pass(HAND);
@@ -169,8 +169,8 @@ impl Room {
         }
     }
 
-    /// Gives a command as the arbiter. It must be accepted.
-    pub fn says(&mut self, command: &str) {
+    /// Sends a command as the arbiter. Panics if it is refused.
+    pub fn commands(&mut self, command: &str) {
         self.pass(Duration::from_secs(1));
         let command = Command::parse(&format!(r#"{{"id":"1",{command}}}"#)).unwrap();
         let answer = self.hall.command(self.now, "b", &command);
@@ -245,21 +245,21 @@ impl Room {
             .collect()
     }
 
-    /// Returns the kinds of all incidents opened, except for `LINES`.
+    /// Returns the kinds of all incidents opened, except for `IGNORED`.
     pub fn opened(&self) -> Vec<&'static str> {
         let kinds = self.events().into_iter().filter_map(|event| match event.kind {
             EventKind::IncidentOpened(incident) => Some(incident.kind.as_str()),
             _ => None,
         });
-        kinds.filter(|kind| !LINES.contains(kind)).collect()
+        kinds.filter(|kind| !IGNORED.contains(kind)).collect()
     }
 
-    /// Returns the cases of the open incidents, with the number of the offence, except for `LINES`.
+    /// Returns the cases of the open incidents, with the number of the offence, except for `IGNORED`.
     pub fn open(&self) -> Vec<String> {
         let incidents = self.journal.all_of("live", "b").incidents().unwrap();
         let open = incidents
             .open()
-            .filter(|incident| !LINES.contains(&incident.kind.as_str()));
+            .filter(|incident| !IGNORED.contains(&incident.kind.as_str()));
         let open = open.map(|incident| match incident.evidence.values.get("offence") {
             Some(offence) => format!("{} {offence}", incident.case),
             None => incident.case.clone(),
@@ -288,7 +288,7 @@ fn capture() -> CaptureWriter<Vec<u8>> {
 
 const PORT: &str = "/dev/ttyUSB0";
 /// Incidents of connections and stopped clocks, which these tests ignore.
-const LINES: [&str; 3] = ["board_disconnected", "clock_disconnected", "clock_stopped"];
+const IGNORED: [&str; 3] = ["board_disconnected", "clock_disconnected", "clock_stopped"];
 
 fn squares(moves: &str) -> impl Iterator<Item = (Field, Field)> {
     moves

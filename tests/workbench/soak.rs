@@ -1,4 +1,4 @@
-//! A round of two hours at eight boards, with as many faults as in a year, in virtual time.
+//! A round of two hours at eight boards, with as many faults as a year of play has, in virtual time.
 
 pub mod faults;
 pub mod known;
@@ -22,7 +22,7 @@ pub const ALL: Plan = Plan {
     away: faults::AWAY,
 };
 
-/// Maximum errors shown per board. Most others follow from the first.
+/// Maximum number of errors shown per board. Most later errors follow from the first.
 const SHOWN: usize = 4;
 
 /// Plays the round and returns its errors, with a log around the first one.
@@ -34,7 +34,7 @@ pub fn wrong(round: Round) -> (Outcome, Vec<Wrong>, String) {
             verdict::not_exactly_right(board, table, &events)
         } else {
             let describe = |game| table.describe(game);
-            verdict::not_stated(board, (&table.played, describe), &events)
+            verdict::unreported(board, (&table.played, describe), &events)
         }
     };
     let boards = 0..outcome.tables.len();
@@ -56,7 +56,7 @@ pub fn wrong(round: Round) -> (Outcome, Vec<Wrong>, String) {
             round.seed,
             one.board + 1,
             one.words,
-            if one.stated { ", as is stated" } else { "" },
+            if one.reported { ", as is stated" } else { "" },
         )
         .unwrap();
         if nth == 0 && round.logged.is_none() {

@@ -18,7 +18,7 @@ use crate::spectators::Program;
 
 /// In move 3 a knight makes an illegal move and the clock is pressed; the game goes on.
 const GAME: &str = "1. e4 e5 2. Nc3 Nc6 3. Nc3b4 d6 4. h3 h6 5. a3 a6 6. d3 Be7 7. f3 f6 8. g3 g6 9. Be2 Bd7";
-/// Additional moves, with which the kings go to and fro until the test is over.
+/// Number of additional moves, in which the kings go to and fro until the test is over.
 const ON: usize = 60;
 
 #[derive(Default)]
@@ -75,8 +75,8 @@ impl Recipients {
         StatusCode::OK
     }
 
-    fn see<T>(&self, look: impl FnOnce(&Held) -> T) -> T {
-        look(&self.held.lock().expect("no panic"))
+    fn see<T>(&self, read: impl FnOnce(&Held) -> T) -> T {
+        read(&self.held.lock().expect("no panic"))
     }
 
     /// Number of messages to the program about alarms of a kind in a state.
@@ -92,8 +92,8 @@ impl Recipients {
 
 /// Payloads that the lamp received, in order.
 fn lamp(listener: &Listener) -> Vec<String> {
-    let heard = listener.heard();
-    let payloads = heard.iter().filter(|publish| topic(publish) == "lamp/1");
+    let inbox = listener.inbox();
+    let payloads = inbox.iter().filter(|publish| topic(publish) == "lamp/1");
     payloads
         .map(|publish| String::from_utf8_lossy(&publish.payload).into_owned())
         .collect()
@@ -231,7 +231,7 @@ async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
     daemon.stop();
 }
 
-/// The broker is an output too: a program gets an alarm when it is lost, and again when it is back.
+/// The broker is an output too: a program gets an alarm when the broker is lost, and a message when it is back.
 #[tokio::test]
 async fn a_broker_that_is_lost_raises_an_alarm_until_it_is_back() {
     let _ = rustls::crypto::ring::default_provider().install_default();

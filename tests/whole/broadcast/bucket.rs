@@ -65,14 +65,14 @@ async fn a_bucket_gets_the_round_once_it_accepts_writes() {
     })
     .await;
     std::fs::write(&key_file, format!("{}\n{}\n", KEY.0, KEY.1)).expect("a key");
-    let there =
+    let read =
         |path: &str| std::fs::read_to_string(folder.join("chess/2026/open").join(path)).unwrap_or_default();
     until("the files", &hall, async || {
-        there("tournament.json").contains("rounds") && there("round-3/games.pgn").contains("Clausen")
+        read("tournament.json").contains("rounds") && read("round-3/games.pgn").contains("Clausen")
     })
     .await;
     until("the same as on the disk", &hall, async || {
-        there("round-3/games.pgn") == hall.on_disk("round-3/games.pgn")
+        read("round-3/games.pgn") == hall.on_disk("round-3/games.pgn")
     })
     .await;
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -110,10 +110,10 @@ async fn a_bucket_gets_the_round_once_it_accepts_writes() {
         hall.on_disk("round-3/games.pgn").contains("Duda")
     })
     .await;
-    assert!(there("round-3/games.pgn").contains("Dorn"));
+    assert!(read("round-3/games.pgn").contains("Dorn"));
     let (_, _server) = serve(&folder, address).await;
     until("the correction in the bucket", &hall, async || {
-        there("round-3/games.pgn").contains("Duda")
+        read("round-3/games.pgn").contains("Duda")
     })
     .await;
     daemon.stop();

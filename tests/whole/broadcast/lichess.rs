@@ -1,5 +1,5 @@
-//! A server that takes broadcasts like lichess.org, following its source and documentation: which game goes to which
-//! board, which games are refused, and typical failures.
+//! A server that accepts broadcasts like lichess.org, following its source and documentation: it assigns games to
+//! boards, refuses games, and has typical failures.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
@@ -20,8 +20,9 @@ use shakmaty::{CastlingMode, Chess, Position};
 use tokio::net::TcpListener;
 
 pub(crate) const TOKEN: &str = "lip_right";
-/// Limits of Lichess for one push: number of games, of which the rest is dropped, and length in bytes.
+/// Limit of Lichess on the number of games in one push. Further games are dropped.
 const MAX_GAMES: usize = 100;
+/// Limit of Lichess on the length of one push, in bytes.
 const MAX_TEXT: usize = 512 << 10;
 
 /// A game of a round, as viewers see it.
@@ -43,7 +44,7 @@ pub(crate) struct Held {
     pub(crate) refused: Vec<String>,
     /// Whether two requests overlapped.
     pub(crate) crowded: bool,
-    /// Tags of games that arrived with another start position than later, or without the start position of Chess960.
+    /// Tags of games whose start position changed after they had arrived, or whose Chess960 start position was missing.
     pub(crate) premature: Vec<String>,
 }
 
@@ -54,7 +55,7 @@ pub(crate) enum Trouble {
     TooMany,
     /// Answers 502 and stores nothing.
     HangsUp,
-    /// Answers that all is well, but stores nothing.
+    /// Reports success, but stores nothing.
     Forgets,
 }
 
@@ -87,8 +88,8 @@ impl Lichess {
         lichess
     }
 
-    pub(crate) fn see<T>(&self, look: impl FnOnce(&Held) -> T) -> T {
-        look(&self.held.lock().expect("no panic"))
+    pub(crate) fn see<T>(&self, read: impl FnOnce(&Held) -> T) -> T {
+        read(&self.held.lock().expect("no panic"))
     }
 }
 
@@ -266,8 +267,8 @@ impl Lichess {
     }
 }
 
-/// Whether a game belongs on a board: by its id, else by the players in the same round, else by the moves that both
-/// have.
+/// Whether a game belongs to a board: both have the same id, or the same event, round and table and either the same
+/// players or the same moves as far as both go.
 fn is_same_game(board: &Chapter, game: &Chapter) -> bool {
     let tag = |name: &str| (board.tags.get(name), game.tags.get(name));
     let equal = |name: &str| matches!(tag(name), (Some(one), Some(other)) if one == other);
@@ -282,7 +283,7 @@ fn is_same_game(board: &Chapter, game: &Chapter) -> bool {
     place && (players || board.moves[..shorter] == game.moves[..shorter])
 }
 
-/// Reads a game. Fails for a game with an illegal move, as Lichess refuses it as a whole.
+/// Reads a game. Fails if the game has an illegal move, as Lichess refuses such a game completely.
 pub(crate) fn read(game: &str) -> Result<Chapter, (BTreeMap<String, String>, String)> {
     let mut reader = Reader::new(game.as_bytes());
     let read = reader.read_game(&mut Scribe).expect("text").unwrap_or_default();

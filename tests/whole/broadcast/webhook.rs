@@ -49,11 +49,11 @@ impl Receiver {
         receiver
     }
 
-    fn see<T>(&self, look: impl FnOnce(&Held) -> T) -> T {
-        look(&self.held.lock().expect("no panic"))
+    fn see<T>(&self, read: impl FnOnce(&Held) -> T) -> T {
+        read(&self.held.lock().expect("no panic"))
     }
 
-    /// Response to a post that fails: the 5th, 10th and 15th.
+    /// Error response to the 5th, 10th and 15th post.
     fn trouble(&self, headers: &HeaderMap) -> Option<Response> {
         let mut held = self.held.lock().expect("no panic");
         held.posts += 1;
@@ -146,7 +146,7 @@ async fn webhooks_get_the_round_and_every_event_despite_failures_and_a_kill() {
     .await;
     drop(boards);
     let exported = || stdout_of(hall.path(), "kiebitz.toml", &["export"]);
-    // After a kill, events outside games are not posted again, but all events of games are.
+    // After a kill, all events of games are posted again, but events outside games are not.
     let all = async || {
         let lines = exported();
         let events = lines

@@ -60,7 +60,7 @@ fn daemon(folder: &Path, hall: &str) -> Program {
     Program::start(folder, &["run", "--config", &format!("{hall}.toml")])
 }
 
-/// The players move fast and rest long after the game, so that the arbiters have time to decide at the board.
+/// Starts players who move fast, and pause long after the game so that the arbiters have time to decide.
 fn players(folder: &Path, hall: &str) -> Program {
     players_at(folder, hall, "0.5")
 }
@@ -102,7 +102,7 @@ async fn guest(port: u16, name: &str, password: &str) -> Guest {
     guest
 }
 
-/// Data that only daemons have is refused.
+/// Checks that the hub refuses requests for data that only daemons have.
 async fn data_of_the_halls_is_refused(chief: &Guest) {
     let session = sent(chief.get("session")).await.text().await.expect("an answer");
     let session: Value = serde_json::from_str(&session).expect("JSON");
@@ -193,7 +193,7 @@ async fn a_hub_has_the_desk_of_all_halls() {
     let viewer = guest(port, "hall", "look-at-it").await;
     let chief = guest(port, "chief", "operate-it").await;
     data_of_the_halls_is_refused(&chief).await;
-    let of_halls = ["north", "south"].map(|hall| players(folder, hall));
+    let players = ["north", "south"].map(|hall| players(folder, hall));
     let mut north = Stream::of(&arbiter, NORTH).await;
     let mut south = Stream::of(&arbiter, SOUTH).await;
     let game = decide(&arbiter, &viewer, &mut north).await;
@@ -212,12 +212,15 @@ async fn a_hub_has_the_desk_of_all_halls() {
         (504, &json!("silent")),
         "{silent}"
     );
-    let why = silent["error"].as_str().expect("a text");
+    let reason = silent["error"].as_str().expect("a text");
     assert!(
-        why.contains("south did not answer") && why.contains("commands = true"),
-        "{why}"
+        reason.contains("south did not answer") && reason.contains("commands = true"),
+        "{reason}"
     );
-    assert!(why.contains("south/kiebitz/boards/board-1/command/hub"), "{why}");
+    assert!(
+        reason.contains("south/kiebitz/boards/board-1/command/hub"),
+        "{reason}"
+    );
 
     let begin = json!({"id": "4", "do": "start_round", "round": 3});
     assert_eq!(
@@ -268,7 +271,7 @@ async fn a_hub_has_the_desk_of_all_halls() {
             known["connected"] == false
         })
         .await;
-    drop(of_halls);
+    drop(players);
     for program in [hub, north_daemon, south_daemon] {
         program.stop();
     }
@@ -285,7 +288,7 @@ async fn a_hub_has_the_desk_of_all_halls() {
     );
 }
 
-/// The commands in the journal of the hall, which has the game under its own id.
+/// The commands for a game in the journal of the hall, which does not prefix the game's id.
 fn taken(folder: &Path, game: &str) -> Vec<String> {
     let own = game.strip_prefix(&format!("{NORTH}: ")).expect("the hub's name");
     let exported = Command::new(crate::program())
@@ -299,19 +302,19 @@ fn taken(folder: &Path, game: &str) -> Vec<String> {
     taken.map(str::to_owned).collect()
 }
 
-/// The same in a browser: functions that a hub lacks are not offered, and a hall that goes offline takes one line.
+/// In a browser: functions that a hub lacks are not offered, and an offline hall is shown in a single line.
 #[tokio::test]
 async fn an_operator_sees_all_halls_in_a_browser() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     let broker = Mosquitto::start().await;
     configure(folder, broker.address(), port);
-    // The players must still be thinking when the rest of the test is over.
+    // The game must last longer than the test.
     std::fs::write(folder.join("north.pgn"), OTHER).expect("a game");
     let mut north_daemon = Some(daemon(folder, "north"));
     let south_daemon = daemon(folder, "south");
     let hub = Program::start(folder, &["hub", "--config", "hub.toml"]);
-    let of_halls = ["north", "south"].map(|hall| players_at(folder, hall, "0.2"));
+    let players = ["north", "south"].map(|hall| players_at(folder, hall, "0.2"));
     let mut script = Command::new("node")
         .args(["hub.mjs", &format!("http://127.0.0.1:{port}/")])
         .args(["chief", "operate-it"])
@@ -325,10 +328,10 @@ async fn an_operator_sees_all_halls_in_a_browser() {
         assert_eq!(line.expect("text"), "kill");
         drop(north_daemon.take().expect("one kill"));
     }
-    let worked = script.wait().expect("it ends");
+    let status = script.wait().expect("it ends");
     let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
-    assert!(worked.success(), "what the script says is above\n{log}");
-    drop(of_halls);
+    assert!(status.success(), "what the script says is above\n{log}");
+    drop(players);
     for program in [hub, south_daemon] {
         program.stop();
     }

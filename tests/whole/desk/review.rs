@@ -1,4 +1,4 @@
-//! Past games at the desk: the same results as with the commands of the program.
+//! Past games at the desk are the same as in the output of the program's commands.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
@@ -43,13 +43,13 @@ impl Reviewed {
         std::fs::write(folder.join("users"), user("hall", "viewer", "look-at-it")).expect("users");
         let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
         let guest = Guest::new(port);
-        let there = async {
+        let served = async {
             while guest.get("").send().await.is_err() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let there = tokio::time::timeout(crate::eventually::PATIENCE, there).await;
-        assert!(there.is_ok(), "the desk is served");
+        let served = tokio::time::timeout(crate::eventually::PATIENCE, served).await;
+        assert!(served.is_ok(), "the desk is served");
         Self {
             kept,
             port,
@@ -246,7 +246,7 @@ async fn missing_parts_of_a_past_game_are_refused_with_the_reason() {
             assert_eq!(viewer.refused(&path).await, (404, "damaged".to_owned()), "{path}");
         }
     }
-    // A recording that a power failure cut off is read up to that point.
+    // A recording that was cut off by a power failure is read up to that point.
     std::fs::write(&recording, &whole[..whole.len() - 7]).expect("written");
     let path = format!("games/{MATE}/explain");
     assert_eq!(sent(viewer.get(&path)).await.status(), 200);
@@ -279,8 +279,8 @@ async fn a_past_game_is_reviewed_in_a_browser() {
         let emulate = ["emulate", "--pgn", "game.pgn", "--speed", "2", "--links", "links"];
         players = Some(Program::start(folder, &emulate));
     }
-    let looked = script.wait().expect("it ends");
+    let status = script.wait().expect("it ends");
     let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
-    assert!(looked.success(), "what the script says is above\n{log}");
+    assert!(status.success(), "what the script says is above\n{log}");
     assert!(players.is_some(), "a game was followed");
 }

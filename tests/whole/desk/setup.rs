@@ -23,9 +23,8 @@ const ROUND: &str = "round,board,white,white_fide_id,black,black_fide_id\n\
                      3,2,\"Clausen, Per\",100003,\"Dorn, Uta\",100004\n";
 /// Two pairings have the same table, and all FIDE ids are missing.
 const DOUBTFUL: &str = "round,board,white,black\n3,1,Adler,Berg\n3,1,Clausen,Dorn\n";
-/// Arguments for boards on which nobody moves for long, while two pieces of the first board disappear for a moment,
-/// again and again. This lasts longer than the script waits, as the time at which the daemon finds the boards is not
-/// known.
+/// Arguments for boards without moves on which two pieces of the first board repeatedly disappear for a moment. The
+/// faults go on for longer than the script waits, as it is unknown when the daemon finds the boards.
 fn lifted() -> Vec<String> {
     let mut args = Vec::from(["emulate", "--boards", "2", "--pgn", "game.pgn"].map(String::from));
     args.extend(["--links", "links", "--speed", "0.04"].map(String::from));
@@ -127,7 +126,7 @@ async fn wrong_files_are_refused(chief: &Guest) {
     assert_eq!(uploaded(chief).await, json!([]), "nothing of it is kept");
 }
 
-/// A file that is only checked is reported with the place of each finding, and is not used.
+/// Checks that `?check` reports the findings of a file with their places and does not use the file.
 async fn checked_file_is_reported_and_not_used(chief: &Guest) {
     let (status, report) = answered(put(chief, "pairings/r.csv?check", DOUBTFUL)).await;
     assert_eq!(
@@ -225,7 +224,7 @@ async fn uploaded_pairings_reach_the_boards_and_stay() {
     after_a_restart(folder, chief).await;
 }
 
-/// A wrong file that is removed before the first move leaves no names behind.
+/// If an uploaded file is removed before the first move, its names are removed from the boards.
 #[tokio::test]
 async fn names_are_removed_with_their_file_before_the_first_move() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
@@ -349,8 +348,8 @@ async fn outputs_are_tested_before_a_round() {
     }
     let is_test = |publish: &Publish| topic(publish).ends_with("/test");
     listener
-        .until("what the broker has acknowledged", |heard| {
-            heard.iter().any(is_test)
+        .until("what the broker has acknowledged", |inbox| {
+            inbox.iter().any(is_test)
         })
         .await;
     assert!(!live.join("kiebitz-test.txt").exists(), "nothing is left behind");
@@ -405,7 +404,7 @@ fn a_round_is_set_up_in_a_browser() {
             break ended;
         }
         if let Some(wanted) = wants.next_if(|wanted| folder.join(wanted).exists()) {
-            // The new boards use the same links.
+            // Unplugs the old boards first, as the new ones use the same links.
             drop(players.take());
             let lifted = lifted();
             let lifted: Vec<_> = lifted.iter().map(String::as_str).collect();

@@ -59,7 +59,7 @@ impl Arbiter {
         arbiter
     }
 
-    /// Sends a command and returns the answer; `None` if there is none.
+    /// Sends a command and returns the answer. `None` if the request fails.
     async fn click(self, id: String) -> Option<Value> {
         let command = json!({"id": id, "do": "annotate", "text": format!("note {id}")});
         let body = json!({"board": "b", "command": command}).to_string();
@@ -96,8 +96,8 @@ async fn world_with_desk(seed: u64) -> (World, u16) {
     (world, port)
 }
 
-/// An answered command is in the journal, whenever the program was killed, unless the answer said that it was not
-/// stored.
+/// An answered command is in the journal, no matter when the program was killed, unless the answer reported that it was
+/// not stored.
 #[tokio::test]
 async fn a_click_that_was_answered_is_stored_whenever_the_program_is_killed() {
     let (mut world, port) = world_with_desk(51).await;
@@ -106,7 +106,7 @@ async fn a_click_that_was_answered_is_stored_whenever_the_program_is_killed() {
     let mut confirmed = Vec::new();
     for nth in 0..24_u64 {
         let arbiter = Arbiter::log_in(port, &world).await;
-        // In turn: without a lock, with one that ends before the kill, and with one that does not.
+        // In turn: without a lock, with a lock that ends before the kill, and with a lock that does not.
         let mut holder = Holder::new();
         if nth % 3 > 0 {
             holder.hold(&world.file());
@@ -137,7 +137,7 @@ async fn a_click_that_was_answered_is_stored_whenever_the_program_is_killed() {
     assert!(stored(&world).contains(&"last".to_owned()), "{answer}");
 }
 
-/// While the journal is locked, answers say that the command is not stored.
+/// While the journal is locked, answers report that the command is not stored.
 #[tokio::test]
 async fn a_click_during_a_journal_lock_is_answered_as_not_stored() {
     let (mut world, port) = world_with_desk(52).await;

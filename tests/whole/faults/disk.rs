@@ -8,7 +8,7 @@ use std::process::Command;
 
 use rusqlite::Connection;
 
-/// A library that makes the program's file operations in its state directory fail.
+/// A preloaded library (disk.c) that makes the program's file operations in its state directory fail.
 pub(crate) struct Shim {
     library: PathBuf,
     state_file: PathBuf,
@@ -42,7 +42,7 @@ impl Shim {
         Some(shim)
     }
 
-    /// Sets the behaviour of the disk; disk.c lists the words.
+    /// Sets the behaviour of the disk. disk.c lists the values of `how`.
     pub(crate) fn set_disk(&self, how: &str) {
         put(&self.state_file, how);
     }
@@ -125,7 +125,7 @@ impl Holder {
     }
 }
 
-/// Drops the table of events, as someone might who opens the wrong file.
+/// Drops the table of events, as a user of another program might do by mistake.
 pub(crate) fn drop_table(journal: &Path) {
     let connection = Connection::open(journal).unwrap();
     connection.busy_timeout(Duration::from_secs(10)).unwrap();

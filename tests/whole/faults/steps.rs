@@ -4,7 +4,7 @@ use super::with_faulty_disk;
 use super::world::World;
 
 const HOUR: i64 = 3600;
-/// The longest delay that can be configured, and longer than any test: every move that spectators see is too early.
+/// The longest delay that can be configured. It is longer than the test, so spectators must not see any move.
 const DELAY: &str = "public_delay = \"2 h\"";
 
 /// Number of moves that spectators have seen.
@@ -26,7 +26,7 @@ async fn clock_steps_in_mid_game_publish_nothing_early_and_begin_no_day() {
     let (mut ahead, mut behind) = (0, 0);
     for step in [26, -26, 3, 11 * 24, -12 * 24, 400 * 24, -1, 26] {
         ahead += step * HOUR;
-        // Events do not see a step forward that only makes up for an earlier step back.
+        // A step forward that only undoes an earlier step back does not change the time of events.
         let is_step = step < 0 || step > behind;
         behind = (behind - step).max(0);
         let seen = steps(&world);

@@ -33,7 +33,8 @@ pub(crate) fn is_same(world: &World) -> bool {
         && journaled.into_iter().eq(published)
 }
 
-/// Checks that the journal has every event published as kept, and every event in the journal was published as stored.
+/// Checks that the journal has every event that was published as kept, and that every event in the journal was
+/// published with the same payload.
 pub(crate) fn agrees(world: &World) {
     let all = world.published();
     let published = by_seq(&all);

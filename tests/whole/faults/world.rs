@@ -31,7 +31,7 @@ pub(crate) struct Published {
     pub(crate) kept: bool,
 }
 
-/// The whole setting. The board is played on during every wait.
+/// The board, program, broker and subscriber of a test. Play goes on during every wait.
 pub(crate) struct World {
     pub(crate) directory: TempDir,
     pub(crate) shim: Option<Shim>,
@@ -50,14 +50,14 @@ const PACE: Pace = Pace {
     thinking: 1..2,
     plies: 60..80,
 };
-/// Number of the table; the players of this number are hurried.
+/// Number of the table. It selects hurried players.
 const NTH: usize = 2;
-/// Timeout; only failing tests wait this long.
+/// Timeout. Only failing tests wait this long.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Maximum time for an orderly shutdown, whatever the disk does.
 const END: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(4);
-const LOOK: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 impl World {
     pub(crate) async fn new(seed: u64) -> Self {
@@ -97,8 +97,8 @@ impl World {
 
     /// Last message on a topic, as JSON; `None` if there was none.
     pub(crate) fn last(&self, wanted: &str) -> Option<Value> {
-        let heard = self.listener.heard();
-        heard.iter().rfind(|publish| topic(publish) == wanted).map(json)
+        let inbox = self.listener.inbox();
+        inbox.iter().rfind(|publish| topic(publish) == wanted).map(json)
     }
 
     pub(crate) fn state(&self) -> PathBuf {
@@ -205,17 +205,17 @@ impl World {
     /// Plays until `wanted` holds. Fails if the program ends meanwhile, or after the timeout.
     pub(crate) async fn until(&mut self, goal: &str, mut wanted: impl FnMut(&Self) -> bool) {
         let end = self.time.now() + PATIENCE;
-        let mut look = self.time.now();
+        let mut next_check = self.time.now();
         loop {
             self.play_on().await;
             let now = self.time.now();
-            if now < look {
+            if now < next_check {
                 continue;
             }
             if wanted(self) {
                 return;
             }
-            look = now + LOOK;
+            next_check = now + CHECK_INTERVAL;
             let ended = self
                 .child
                 .as_mut()
@@ -229,7 +229,7 @@ impl World {
         }
     }
 
-    /// Plays until `count` more moves are published, kept or not kept.
+    /// Plays until `count` more moves are published with this value of `kept`.
     pub(crate) async fn until_moves(&mut self, goal: &str, count: usize, kept: bool) {
         let before = self.published().len();
         let wanted = |published: &Published| {
@@ -247,8 +247,8 @@ impl World {
 
     /// Received events, in order of arrival.
     pub(crate) fn published(&self) -> Vec<Published> {
-        let heard = self.listener.heard_at();
-        let events = heard
+        let inbox = self.listener.timed_inbox();
+        let events = inbox
             .iter()
             .filter(|(_, publish)| topic(publish) == "boards/b/events");
         let event = |(at, publish): &(Timestamp, Publish)| {
@@ -266,8 +266,8 @@ impl World {
 
     /// Last published state of the daemon.
     pub(crate) fn daemon_state(&self) -> Value {
-        let heard = self.listener.heard();
-        let mut states = heard
+        let inbox = self.listener.inbox();
+        let mut states = inbox
             .iter()
             .filter(|publish| topic(publish) == "daemons/pi/state");
         states.next_back().map_or(Value::Null, json)
@@ -292,7 +292,7 @@ fn log(directory: &Path) -> String {
 
 impl Drop for World {
     fn drop(&mut self) {
-        // Fails if the program has ended, as it should have.
+        // Fails if the program has already ended, which is the normal case.
         if let Some(child) = &mut self.child {
             let _ = child.kill();
             let _ = child.wait();

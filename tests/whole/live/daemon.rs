@@ -15,9 +15,9 @@ pub(super) struct Daemon {
     child: Option<Child>,
     starts: usize,
     /// Peak memory, in KiB.
-    pub(super) most_memory: u64,
+    pub(super) peak_memory: u64,
     /// Peak number of threads.
-    most_threads: usize,
+    peak_threads: usize,
 }
 
 impl Daemon {
@@ -40,8 +40,8 @@ impl Daemon {
             directory: directory.to_owned(),
             child: None,
             starts: 0,
-            most_memory: 0,
-            most_threads: 0,
+            peak_memory: 0,
+            peak_threads: 0,
         }
     }
 
@@ -80,7 +80,7 @@ impl Daemon {
         child.wait().unwrap().code()
     }
 
-    /// Like [`stop`](Self::stop), without blocking: a proxy to the broker may run in this process.
+    /// Like [`stop`](Self::stop), without blocking, as the proxy to the broker may run in this process.
     pub(super) async fn end(&mut self) -> Option<i32> {
         let mut child = self.child.take()?;
         let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
@@ -99,7 +99,7 @@ impl Daemon {
         assert!(
             child.try_wait().unwrap().is_none(),
             "kiebitz has ended: {}",
-            self.last_words()
+            self.log_tail()
         );
         let Some(status) = self.proc("status").and_then(|path| fs::read_to_string(path).ok()) else {
             return;
@@ -108,11 +108,11 @@ impl Daemon {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
             line.and_then(|line| line.split_whitespace().next()?.parse().ok())
         };
-        self.most_memory = self.most_memory.max(figure("VmRSS:").unwrap_or(0));
-        self.most_threads = self.most_threads.max(figure("Threads:").unwrap_or(0) as usize);
+        self.peak_memory = self.peak_memory.max(figure("VmRSS:").unwrap_or(0));
+        self.peak_threads = self.peak_threads.max(figure("Threads:").unwrap_or(0) as usize);
     }
 
-    /// Open ports of the process; false for a port whose device is gone.
+    /// Open ports of the process. False for a port whose device is gone.
     pub(super) fn ports_open(&self) -> Vec<bool> {
         let Some(folder) = self.proc("fd") else {
             return Vec::new();
@@ -129,12 +129,12 @@ impl Daemon {
     }
 
     pub(super) fn report(&self) -> String {
-        let (starts, memory, threads) = (self.starts, self.most_memory / 1024, self.most_threads);
+        let (starts, memory, threads) = (self.starts, self.peak_memory / 1024, self.peak_threads);
         format!("{starts} starts, at most {memory} MB and {threads} threads")
     }
 
     /// The last lines of the log.
-    pub(super) fn last_words(&self) -> String {
+    pub(super) fn log_tail(&self) -> String {
         let log = fs::read_to_string(self.directory.join("log")).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         lines[lines.len().saturating_sub(60)..].join("\n")
@@ -148,7 +148,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Fails if the process has ended, as it should have.
+        // Fails if the process has already ended, which is the normal case.
         if let Some(child) = &mut self.child {
             let _ = child.kill();
             let _ = child.wait();

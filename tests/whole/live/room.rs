@@ -28,12 +28,12 @@ pub(super) struct Room {
     ends: Timestamp,
     /// No game is dealt after this time.
     last: Timestamp,
-    looked: Timestamp,
+    last_check: Timestamp,
     /// Times and kinds of the faults.
     log: String,
     happened: [usize; 4],
-    /// Whether every third end of the daemon is an orderly stop, during which it waits for its broker and blocks the
-    /// room.
+    /// Whether every third end of the daemon is an orderly stop. It blocks the room while the daemon waits for its
+    /// broker.
     ends_orderly: bool,
 }
 
@@ -46,7 +46,7 @@ const PACE: Pace = Pace {
 const LONGEST_OUT: u64 = 12_000;
 /// A line with 9600 baud transfers two bytes in this time.
 const TICK: Duration = Duration::from_millis(2);
-const LOOKED_AFTER: Duration = Duration::from_millis(500);
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Room {
     pub(super) fn new(soak: Soak, time: &LiveTime, directory: &Path) -> Self {
@@ -76,7 +76,7 @@ impl Room {
             began,
             ends: began + length,
             last: began + length.saturating_sub(LAST_DEALT),
-            looked: began,
+            last_check: began,
             log: String::new(),
             happened: [0; 4],
             ends_orderly: soak.broker == Broker::Steady,
@@ -138,8 +138,8 @@ impl Room {
             }
         }
         self.play(now);
-        if now >= self.looked + LOOKED_AFTER {
-            self.looked = now;
+        if now >= self.last_check + CHECK_INTERVAL {
+            self.last_check = now;
             daemon.measure();
             for port in self.ports.iter_mut().flatten() {
                 port.maintain(now).unwrap();
@@ -215,7 +215,7 @@ impl Room {
     }
 }
 
-/// Every other board has its own power and so keeps its memory while the cable is unplugged.
+/// Every other board has its own power, so it keeps its memory while the cable is unplugged.
 const fn has_own_power(nth: usize) -> bool {
     nth.is_multiple_of(2)
 }
@@ -224,5 +224,5 @@ const fn has_own_power(nth: usize) -> bool {
 const START: Duration = Duration::from_secs(8);
 /// Time without faults at the end.
 const QUIET: Duration = Duration::from_secs(8);
-/// Approximate duration of a game and of the next one, which is already dealt when it begins.
+/// Approximate duration of two games: the next game is dealt when a game begins.
 const LAST_DEALT: Duration = Duration::from_secs(80);

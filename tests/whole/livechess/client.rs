@@ -1,4 +1,4 @@
-//! A LiveChess client, as such clients are usually written.
+//! A typical LiveChess client.
 
 use std::collections::VecDeque;
 

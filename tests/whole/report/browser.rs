@@ -14,7 +14,7 @@ impl Seen {
         let quoted = page.replace('&', "&amp;").replace('"', "&quot;");
         let harness = format!(
             "<!DOCTYPE html><meta charset=utf-8><pre id=seen></pre>\
-             <iframe style='width:{width}px;height:800px;border:0' srcdoc=\"{quoted}\"></iframe><script>{LOOK}</script>"
+             <iframe style='width:{width}px;height:800px;border:0' srcdoc=\"{quoted}\"></iframe><script>{EXAMINE}</script>"
         );
         let path = directory.join("harness.html");
         std::fs::write(&path, harness).expect("the harness");
@@ -46,7 +46,7 @@ impl Seen {
 }
 
 /// Script that examines the page in the frame once it has loaded.
-const LOOK: &str = "
+const EXAMINE: &str = "
 document.querySelector('iframe').onload = event => {
   const page = event.target.contentDocument;
   const count = selector => page.querySelectorAll(selector).length;

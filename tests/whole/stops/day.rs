@@ -1,4 +1,4 @@
-//! A day of play without a pause, in virtual time: memory and open files do not grow.
+//! A day of continuous play in virtual time: memory use and the number of open files do not grow.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ const SETTLED: usize = 6;
 /// Includes the data that the players keep.
 const MAX_SLOPE: i64 = 300;
 
-/// Hall, journal and recorder in a process of their own, so that other tests are not measured.
+/// Runs hall, journal and recorder in a process of their own, so that the memory of other tests is not measured.
 #[test]
 #[ignore = "memory_and_handles_are_flat_over_a_day runs it"]
 fn a_day_alone() {
@@ -51,7 +51,7 @@ fn memory_and_handles_are_flat_over_a_day() {
     let (settled, last) = (samples[SETTLED - 1], samples[samples.len() - 1]);
     let slope = (last.0 - settled.0) / (HOURS as usize - SETTLED) as i64;
     assert!(slope <= MAX_SLOPE, "{slope} kB an hour\n{text}");
-    // At midnight a new file is opened for each port; the old one is closed once the disk has been asked to store it.
+    // At midnight a new file is opened for each port. The old one is closed once it has been synced.
     assert!((last.1 - settled.1).abs() <= 2, "{text}");
 }
 

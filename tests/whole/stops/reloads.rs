@@ -1,5 +1,5 @@
-//! The configuration is reloaded while games are played, and the daemon is stopped and started again: every restart is
-//! still a replay, in which each part uses the configuration of its time.
+//! The configuration is reloaded while games are played, and the daemon is stopped and started again. Every restart is
+//! still a replay of the recordings, each part of it with the configuration of that time.
 
 use jiff::tz::TimeZone;
 use kiebitz::config::Config;
@@ -44,7 +44,7 @@ fn config(nth: u32, now: Timestamp) -> Config {
     Config::parse("reloads.toml".as_ref(), &format!("[event]\n{event}\n{others}")).unwrap()
 }
 
-/// Plays a round to its end and reloads the configuration every minute, also while nobody moves and no port is open.
+/// Plays a round to its end. Reloads the configuration every minute, also while there are no moves and no open ports.
 fn played(round: Round, directory: &tempfile::TempDir) -> World {
     let mut world = World::new(round, directory);
     let every = Duration::from_secs(61);
@@ -77,7 +77,7 @@ fn restarts_are_replays(wiring: Wiring) {
         .collect();
     assert!(modes.len() > 2, "each configuration has held: {modes:?}");
     let mut journal = Journal::open(&directory.path().join("journal.sqlite")).unwrap();
-    // The current configuration must not matter.
+    // The configuration passed here must not matter.
     let rebuilt = rebuild(
         &mut journal,
         &directory.path().join("recordings"),
@@ -102,8 +102,8 @@ fn a_restart_of_a_bus_replays_the_configurations_that_held() {
     restarts_are_replays(Wiring::Bus);
 }
 
-/// A round of the first configuration begins, and nobody plays on a board. Right after this is reported and before the
-/// board sends anything else, a configuration without rounds is loaded.
+/// A round of the first configuration begins, and the game on a board does not start. After the late start has been
+/// reported and before the board sends anything else, a configuration without rounds is loaded.
 #[test]
 fn a_restart_uses_the_old_configuration_up_to_the_reload() {
     let directory = tempfile::tempdir().unwrap();

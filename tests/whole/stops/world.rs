@@ -18,12 +18,12 @@ use kiebitz_workbench::hands::hall::OPENING;
 use kiebitz_workbench::soak::table::{self, Dealer, Pace, Table};
 use kiebitz_workbench::soak::verdict;
 
-/// Games of which some end between two stops.
+/// Length of games. Some of them must end between two stops.
 const PACE: Pace = Pace {
     thinking: 1..6,
     plies: 8..50,
 };
-/// Time after the round in which everything is published.
+/// Time after the round within which everything must be published.
 const AFTERWARDS: Duration = Duration::from_secs(60);
 /// Duration of a commit to the journal.
 const COMMIT: Duration = Duration::from_millis(20);
@@ -49,7 +49,7 @@ pub(super) struct World {
     commit_at: Option<Timestamp>,
 }
 
-/// Lengths of stops in seconds: short as for a restart by systemd, or minutes as for people.
+/// Downtimes in seconds: a few for a restart by systemd, minutes for a restart by hand.
 const DOWN: [u64; 4] = [2, 20, 65, 300];
 
 fn stops(chance: &mut Chance, round: &Round) -> VecDeque<Stop> {
@@ -290,7 +290,7 @@ impl World {
     fn start(&mut self) {
         let now = self.now;
         if let Some(damage) = self.round.damage {
-            damage.happen(&self.watcher.recordings());
+            damage.apply(&self.watcher.recordings());
         }
         self.watcher.start(now);
         let mut soon = || Some(now + self.chance.time(ms(10, 1500)));

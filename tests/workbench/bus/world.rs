@@ -43,10 +43,10 @@ pub struct World {
     tables: BTreeMap<BusAddress, Table>,
     hall: Hall,
     line: LineId,
-    /// Receives the same bytes as the hall, to report the observations.
+    /// Receives the same bytes as the hall and collects the observations for failure reports.
     tap: BusLine,
     faults: VecDeque<(Timestamp, Fault)>,
-    /// Whether bytes are being lost, changed and made up.
+    /// Whether bytes on the line are being lost, changed and inserted.
     garbage: bool,
     /// Whether all bytes from the boards are being lost.
     silent: bool,
@@ -131,7 +131,7 @@ impl World {
         }
     }
 
-    /// Plays all games, and then gives kiebitz time for its last decisions.
+    /// Plays all games, and then runs until kiebitz has published its last events.
     pub fn run(&mut self) {
         while self.tables.values().any(|table| !table.sitting.is_done()) {
             self.step();
@@ -229,12 +229,11 @@ impl World {
         self.tables.values().map(|table| table.games.len()).sum()
     }
 
-    /// Returns the boards with a wrongly published game. With faults, only those with a difference that is not reported
-    /// as a gap.
+    /// Returns the boards with a wrongly published game. With faults, differences in reported gaps do not count.
     pub fn failing(&self) -> impl Iterator<Item = u16> {
         let right = |table: &Table| {
             if self.faulty {
-                table.not_stated().is_empty()
+                table.unreported().is_empty()
             } else {
                 table.is_right()
             }
@@ -251,8 +250,8 @@ impl World {
     pub fn describe(&self, board: u16) -> String {
         let address = BusAddress::new(board).expect("an address");
         let table = &self.tables[&address];
-        let not_stated: String = table
-            .not_stated()
+        let unreported: String = table
+            .unreported()
             .iter()
             .filter(|_| self.faulty)
             .map(|wrong| {
@@ -260,10 +259,10 @@ impl World {
                 format!("{at:9.3} {}\n", wrong.words)
             })
             .collect();
-        format!("board {address}\n{not_stated}{}", report::describe(table))
+        format!("board {address}\n{unreported}{}", report::describe(table))
     }
 
-    /// Returns the traffic, corrections and delays in words.
+    /// Formats the traffic, corrections and delays.
     pub fn figures(&self) -> String {
         let BusFigures {
             answers,
@@ -332,14 +331,14 @@ impl Table {
     }
 
     /// Returns the differences between played and published moves that are not reported as a gap.
-    fn not_stated(&self) -> Vec<Wrong> {
+    fn unreported(&self) -> Vec<Wrong> {
         let played = self.landed.iter().enumerate().flat_map(|(nth, landed)| {
             let game = &self.games[nth];
             let plies = landed.iter().enumerate();
             plies.map(move |(ply, at)| Played::of(game, *at, nth, ply))
         });
         let played: Vec<Played> = played.collect();
-        verdict::not_stated(
+        verdict::unreported(
             0,
             (&played, |_| format!("{:?}", self.setting().white_side)),
             &self.events,
@@ -439,13 +438,13 @@ fn script(chance: &mut Chance, game: &Game) -> Script {
     }
 }
 
-/// Grace period after the last game, with faults: boards may have been without power at the end.
+/// Grace period after the last game in runs with faults. Boards may be without power when the game ends.
 const AFTER_FAULTS: Duration = Duration::from_secs(60);
 /// Duration of the period with faults.
 const FAULTY: Duration = Duration::from_secs(150);
-/// In milliseconds.
+/// Longest power loss of a board, in milliseconds.
 const LONGEST_WITHOUT_POWER: u64 = 30_000;
 /// Time until all boards are found. For 30 boards it takes 5 to 10 s.
 const BOARDS_ARE_FOUND: Duration = Duration::from_secs(15);
-/// Grace period after the last game: two rounds, and the longest time that a move must have stood.
+/// Grace period after the last game: two polling rounds, and the longest resting time before a move is published.
 const AFTER_ALL: Duration = Duration::from_secs(15);

@@ -62,7 +62,7 @@ pub const SCENES: [Scene; 35] = [
     ("takeback-before-press", takeback_before_press),
 ];
 
-/// Quick, but without overlapping actions, so that captures stay small.
+/// Fast, so that captures stay small, but without overlapping actions.
 const BRISK: Pace = Pace {
     think: ms(500, 900),
     flight: ms(300, 450),
@@ -79,7 +79,7 @@ const PLAIN: Manner = Manner {
     ..Manner::PLAIN
 };
 
-/// Acts out a game. The listed plies, counted from 1, are made in another manner than the plain one.
+/// Acts out a game in the plain manner, except for the `special` plies, counted from 1.
 fn scripted(seed: u64, setting: &Setting, game: &Game, special: &[(usize, Manner)]) -> Play {
     let mut players = Players::sit_down(&game.start, Chance::new(seed));
     players.start_clock(setting);
@@ -169,7 +169,7 @@ fn castling_rook_first() -> Play {
     standard(8, "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1 g8f6", &[(7, castling)])
 }
 
-/// White's first rank is BBQRKRNN. The rook already stands on its square after castling.
+/// White's first rank is BBQRKRNN. The rook already stands on the square that castling puts it on.
 fn chess960_castling_king_only() -> Play {
     let game = Game::from_uci(Some(BBQRKRNN), "g1f3 g8f6 e1f1 e8f8 e2e4 e7e5");
     scripted(9, &Setting::PLAIN, &game, &[])
@@ -221,7 +221,7 @@ fn promotion_piece_first() -> Play {
     standard(17, &format!("{TO_THE_SEVENTH} b7a8q e7e6"), &[(9, promoting)])
 }
 
-/// Black wins: the result piece is put down beside the game.
+/// Black wins: the result piece is put on an empty square.
 fn result_piece() -> Play {
     let game = Game::from_uci(None, "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6");
     let mut players = finished(19, &game);
@@ -230,7 +230,7 @@ fn result_piece() -> Play {
     players.leave(&Setting::PLAIN)
 }
 
-/// kiebitz begins to watch an empty board.
+/// kiebitz starts to watch while the board is still empty.
 fn set_up_then_start() -> Play {
     let game = Game::from_uci(None, "e2e4 e7e5 g1f3 b8c6");
     let mut players = Players::arrive(&game.start, [None; Field::COUNT], Chance::new(21));
@@ -279,7 +279,7 @@ fn finished(seed: u64, game: &Game) -> Players {
     players
 }
 
-/// Number of this start position in Chess960.
+/// Chess960 number of this start position.
 const BBQRKRNN: usize = 864;
 /// Opening in which a white pawn reaches the seventh rank at the fourth move.
 const TO_THE_SEVENTH: &str = "e2e4 d7d5 e4d5 c7c6 d5c6 g8f6 c6b7 b8d7";

@@ -1,4 +1,4 @@
-//! The surroundings of a game: an emulated board and clock, and a host that listens and records.
+//! Records a game: an emulated board and clock, and a host that queries them and stores the bytes.
 
 use core::time::Duration;
 
@@ -14,7 +14,7 @@ use super::play::Play;
 /// Start of virtual time: 2026-11-21, 14:00 UTC.
 pub const OPENING: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
 
-/// Commands of the host, with their times in ms.
+/// Commands of the host, with their times in milliseconds.
 const COMMANDS: [(u64, Command); 8] = [
     (300, Command::Reset),
     (500, Command::SendVersion),

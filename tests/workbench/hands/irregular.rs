@@ -1,4 +1,4 @@
-//! Players who break the Laws, upset pieces and forget to act: every incident is announced, and no other.
+//! Players who break the Laws, upset pieces and forget to act: every incident is announced, and nothing else.
 
 mod acts;
 pub mod judge;
@@ -22,7 +22,7 @@ pub struct Case {
     time_control: String,
 }
 
-/// Time of each side in games in which time runs out, in seconds: once, or in each of two periods.
+/// Time of each side, in seconds, for the game or for each of two periods. For games in which a player's time runs out.
 const SHORT_TIME: u64 = 3000;
 /// Moves required in the first of two periods.
 const MOVES_OF_PERIOD: u32 = 4;
@@ -120,7 +120,7 @@ fn every_irregularity_is_announced_and_nothing_else() {
 fn legal_play_raises_only_hints_and_few_of_them() {
     for temperament in Temperament::UNHURRIED {
         let (count, plies) = legal(5000..5020, temperament, Taste::Any);
-        assert!(count.graver.is_empty(), "{temperament:?}\n{count}");
+        assert!(count.false_reports.is_empty(), "{temperament:?}\n{count}");
         assert!(
             count.hints * 12 < plies,
             "{temperament:?}: {} hints in {plies} plies",

@@ -1,4 +1,4 @@
-//! Input that players do not cause: noise on the line, and pieces thrown about.
+//! Input without a game behind it: noise on the line, and pieces moved at random.
 
 use core::time::Duration;
 
@@ -13,7 +13,7 @@ use shakmaty::{Board as Placement, Square};
 
 use super::hall::{OPENING, dump};
 
-/// A board in virtual time, on a line that may carry anything.
+/// A hall in virtual time that listens to one line with arbitrary bytes.
 struct Listener {
     hall: Hall,
     line: LineId,
@@ -178,8 +178,7 @@ fn event_numbers_have_no_gaps_despite_noise() {
     }
 }
 
-/// Moves pieces of the start position about at random, with the time `between` the changes. Returns the number of
-/// events.
+/// Moves pieces of the start position at random, with the time `between` the changes. Returns the number of events.
 pub fn shuffle(changes: usize, between: Duration) -> usize {
     let mut chance = Chance::new(7);
     let mut listener = Listener::new();

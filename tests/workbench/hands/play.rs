@@ -17,7 +17,7 @@ impl Play {
         self.begun.iter_mut().for_each(sooner);
     }
 
-    /// Makes the sensor of a square dead from this time on.
+    /// Makes a square read as empty from this time on, as if its sensor had died.
     pub fn deaden(&mut self, field: Field, from: Duration) {
         for step in self.steps.iter_mut().filter(|step| step.at >= from) {
             if let Deed::Stands(on, piece) = &mut step.deed
@@ -82,7 +82,7 @@ impl Players {
         self.follow(m, made.begun);
     }
 
-    /// Takes in the next move of a game, which has been made on the board already.
+    /// Updates the position by a move that has already been made on the board.
     pub fn stands(&mut self, m: Move) {
         let begun = self.hand().now();
         self.follow(m, begun);
@@ -134,5 +134,5 @@ pub fn act_out(game: &Game, temperament: Temperament, chance: &mut Chance) -> Pl
     players.leave(&setting)
 }
 
-/// Time after which the host has sent its queries.
+/// Time at which the host has sent all its queries.
 const HOST_IS_READY: Duration = Duration::from_millis(2500);

@@ -1,5 +1,5 @@
-//! Players who touch pieces, let them rest, use both hands and exchange promoted pieces: every hint is given, and no
-//! other.
+//! Players who touch pieces, let them rest, use both hands and exchange promoted pieces: every hint is given, and
+//! nothing else.
 
 mod acts;
 
@@ -38,7 +38,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Acts out the game of a seed. On a disturbed line, squares read empty for up to a second now and then.
+    /// Acts out the game of a seed. If `disturbed`, squares occasionally read as empty for up to a second.
     pub fn new(seed: u64, disturbed: bool) -> Self {
         let mut chance = Chance::new(seed);
         let plies = 24 + chance.below(60);
@@ -94,16 +94,16 @@ impl Case {
     }
 }
 
-/// Results of a set of games. `cases` counts for each case how many there were, how many were reported, and how many
-/// reports were false.
+/// Results of a set of games.
 #[derive(Debug, Default)]
 pub struct Count {
+    /// For each case: number of acts, of those reported, and of false reports.
     cases: BTreeMap<String, [usize; 3]>,
-    /// For each case that the board may have missed, how many there were and how many were reported.
+    /// For each case that the board may have missed: number of acts, and of those reported.
     optional: BTreeMap<&'static str, [usize; 2]>,
     plies: usize,
     pub missed: Vec<String>,
-    pub unasked: Vec<String>,
+    pub false_reports: Vec<String>,
     pub misread: Vec<u64>,
     wrong: Vec<String>,
 }
@@ -184,7 +184,8 @@ impl Count {
                 kind
             };
             self.cases.entry(name.to_owned()).or_default()[2] += 1;
-            self.unasked.push(format!("{seed}: ply {ply} {case}: {advice}"));
+            self.false_reports
+                .push(format!("{seed}: ply {ply} {case}: {advice}"));
         }
     }
 
@@ -194,14 +195,14 @@ impl Count {
             && self
                 .cases
                 .values()
-                .all(|[truths, found, unasked]| found * 100 >= truths * 98 && unasked * 98 <= found * 2)
+                .all(|[truths, found, wrong]| found * 100 >= truths * 98 && wrong * 98 <= found * 2)
     }
 }
 
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (case, [truths, found, unasked]) in &self.cases {
-            writeln!(f, "{case:36} true {truths:4} found {found:4} false {unasked:4}")?;
+        for (case, [truths, found, wrong]) in &self.cases {
+            writeln!(f, "{case:36} true {truths:4} found {found:4} false {wrong:4}")?;
         }
         for (case, [truths, found]) in &self.optional {
             writeln!(f, "{case:36} perhaps {truths:4} found {found:4}")?;
@@ -213,7 +214,7 @@ impl fmt::Display for Count {
         for line in self.missed.iter().take(20) {
             writeln!(f, "missed {line}")?;
         }
-        for line in self.unasked.iter().take(20) {
+        for line in self.false_reports.iter().take(20) {
             writeln!(f, "false  {line}")?;
         }
         Ok(())
@@ -227,11 +228,11 @@ fn every_act_of_hands_gives_its_hint_and_nothing_else() {
     assert!(count.is_good(), "{count}");
 }
 
-/// Squares that read empty for up to a second are not taken for touched pieces.
+/// Squares that read as empty for up to a second are not reported as touched pieces.
 #[test]
 fn squares_that_read_empty_give_no_hint_of_a_touch() {
     let count = Count::of(500..520, true);
-    let of = |case: &str| count.cases.get(case).map_or(0, |[.., unasked]| *unasked);
+    let of = |case: &str| count.cases.get(case).map_or(0, |[.., wrong]| *wrong);
     let touched =
         ["own", "other", "released", "taken_back"].map(|how| of(&format!("piece_touched_not_moved.{how}")));
     assert_eq!(touched, [0; 4], "{count}");

@@ -72,8 +72,8 @@ pub fn moves_published(events: &[Event]) -> Vec<String> {
     published
 }
 
-/// Returns the kinds of incidents that asked an arbiter to act against a player, each once. Faulty sensors do not
-/// count.
+/// Returns the kinds of incidents that called for action against a player, each once. Incidents of faulty sensors do
+/// not count.
 pub fn accusations(events: &[Event]) -> Vec<String> {
     let mut kinds = std::collections::BTreeSet::new();
     for event in events {

@@ -1,4 +1,4 @@
-//! Rules for all texts. Each rule found texts that had to be read twice.
+//! Rules for all texts. Each of them has found texts that were hard to understand.
 
 use std::sync::LazyLock;
 

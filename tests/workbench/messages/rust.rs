@@ -190,7 +190,7 @@ impl Reader {
     }
 }
 
-/// Macros and functions whose literals are for machines or contributors.
+/// Macros and functions whose literals are not shown to users.
 const NOT_READ: &[&str] = &[
     "assert!",
     "assert_eq!",
@@ -277,7 +277,7 @@ impl Lexer {
             .all(|(ahead, character)| self.peek(ahead) == Some(character))
     }
 
-    /// Returns the next token. `Some(None)` if it is of no interest, `None` at the end.
+    /// Returns the next token. `Some(None)` for text that the reader does not need, `None` at the end.
     fn token(&mut self) -> Option<Option<(usize, Token)>> {
         let line = self.line;
         let first = self.peek(0)?;

@@ -10,11 +10,11 @@ use kiebitz_hardware::emulator::hand::{Chance, ms};
 pub enum Fault {
     Unplug(usize),
     Plug(usize),
-    /// Bytes from a board begin to be lost, changed and made up.
+    /// Bytes from the board begin to be lost, changed and inserted.
     Garbage(usize),
     /// Bytes from the board arrive undamaged again.
     Clean(usize),
-    /// All bytes from a board begin to be lost.
+    /// All bytes from the board begin to be lost.
     Silent(usize),
     /// Bytes from the board arrive again.
     Heard(usize),
@@ -34,7 +34,7 @@ pub struct Plan {
     pub away: (u64, u64),
 }
 
-/// Downtime from a supervisor that restarts the daemon at once to one that is slow.
+/// Downtime with a supervisor that restarts the daemon at once, and with a slow one.
 pub const AWAY: (u64, u64) = (1_000, 20_000);
 
 impl Plan {

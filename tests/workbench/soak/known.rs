@@ -115,7 +115,7 @@ pub fn list() -> Vec<Place> {
 
 fn place(line: &str) -> Result<Place, String> {
     let mut words = line.split_whitespace();
-    let mut word = |what: &str| words.next().ok_or_else(|| format!("{what} is missing"));
+    let mut word = |field: &str| words.next().ok_or_else(|| format!("{field} is missing"));
     let place = Place {
         power: word("the power")?.parse()?,
         seed: word("the seed")?.parse().map_err(|_| "the seed is no number")?,

@@ -36,7 +36,7 @@ pub struct Dealer {
     pub dealt: Vec<Game>,
     endings: Vec<Ending>,
     pace: Pace,
-    /// Whether every game that the Laws do not end ends with a shown result.
+    /// Whether the players show a result on the board after each game that does not end by the Laws.
     results: bool,
     settings: SittingSettings,
     pub played: Vec<Played>,
@@ -134,7 +134,7 @@ impl Dealer {
         self.settings.clone()
     }
 
-    /// Returns the settings of the board with these players' number.
+    /// Returns the settings of board `nth`.
     pub fn board(&mut self, nth: usize) -> BoardSettings {
         BoardSettings {
             serial: serial(nth).as_bytes().try_into().ok().and_then(SerialNumber::new),
@@ -148,8 +148,8 @@ impl Dealer {
         }
     }
 
-    /// Records the players' plies since the last call. When they begin a game before `last`, deals them another one.
-    /// Returns a description of the progress, if there is any.
+    /// Records the players' plies since the last call. Deals another game when they begin one before `last`. Returns a
+    /// description of the progress, if there is any.
     pub fn follow(&mut self, now: Timestamp, last: Timestamp, players: &mut impl Players) -> Option<String> {
         let (truth, noted) = (players.truth(), self.noted);
         if truth == noted {
@@ -239,7 +239,7 @@ impl Table {
         damaged(&mut self.dealer.chance, bytes)
     }
 
-    /// Returns the time at which the host notices the plug, or tries again.
+    /// Returns a time at which the host notices a plugged-in board, or retries.
     pub fn soon(&mut self, now: Timestamp) -> Timestamp {
         now + self.dealer.chance.time(ms(100, 3000))
     }

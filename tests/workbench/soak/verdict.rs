@@ -26,20 +26,20 @@ pub struct Published {
     pub missing_after: Option<usize>,
 }
 
-/// An error at a board, and when it was played or published.
+/// An error at a board, and the time at which the ply was played or published.
 #[derive(Debug, Clone)]
 pub struct Wrong {
     pub board: usize,
     pub at: Timestamp,
     pub words: String,
-    /// Whether the error is covered by a report that the end of the game is in doubt or that moves are missing.
-    pub stated: bool,
+    /// Whether an event reports that the end of the game is in doubt, or that moves are missing here.
+    pub reported: bool,
 }
 
 /// Maximum number of plies at a game's end that may be in doubt.
 const END: usize = 2;
 
-/// Returns all events of a board. Asserts that they count without gaps and that their time never goes back.
+/// Returns all events of a board. Asserts that their numbers have no gaps and that their times never decrease.
 pub fn events(outcome: &Outcome, board: usize) -> Vec<Event> {
     journaled(&outcome.journal, &table::name(board))
 }
@@ -163,7 +163,7 @@ pub fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) -> Vec<
             board,
             at: at(words.0),
             words: format!("[{}] game {} {}", table.describe(nth), nth + 1, words.1),
-            stated: words.2,
+            reported: words.2,
         });
         if published.len() != table.dealt.len() {
             // Later games cannot be assigned.
@@ -183,7 +183,7 @@ pub fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) -> Vec<
                 published.len(),
                 table.dealt.len()
             ),
-            stated: false,
+            reported: false,
         });
     }
     wrong
@@ -191,7 +191,7 @@ pub fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) -> Vec<
 
 /// Returns every published ply that was not played, and every played ply that was not published, except in reported
 /// gaps.
-pub fn not_stated(
+pub fn unreported(
     board: usize,
     (all, describe): (&[Played], impl Fn(usize) -> String),
     events: &[Event],
@@ -206,15 +206,15 @@ pub fn not_stated(
         _ => None,
     });
     let gaps: Vec<(Timestamp, Timestamp)> = gaps.chain(before_first_heard(events)).collect();
-    let stated = |at: Timestamp| gaps.iter().any(|(from, to)| (*from..=*to).contains(&at));
+    let is_reported = |at: Timestamp| gaps.iter().any(|(from, to)| (*from..=*to).contains(&at));
     let games = games(events);
     let published: Vec<(Timestamp, Move)> = games.iter().flat_map(|game| game.moves.clone()).collect();
     let in_doubt: Vec<bool> = games.iter().flat_map(ends_in_doubt).collect();
     let (unpublished, unplayed) = differences(
-        (all, |played: &Played| stated(played.at)),
+        (all, |played: &Played| is_reported(played.at)),
         (&published, |nth: usize| {
             let (at, m) = &published[nth];
-            in_doubt[nth] || m.inferred && stated(*at)
+            in_doubt[nth] || m.inferred && is_reported(*at)
         }),
     );
     let mut wrong = Vec::new();
@@ -230,7 +230,7 @@ pub fn not_stated(
             board,
             at: played.at,
             words,
-            stated: false,
+            reported: false,
         });
     }
     for (at, m) in unplayed {
@@ -242,7 +242,7 @@ pub fn not_stated(
             board,
             at: *at,
             words,
-            stated: false,
+            reported: false,
         });
     }
     wrong.sort_by_key(|wrong| wrong.at);
@@ -272,33 +272,33 @@ fn before_first_heard(events: &[Event]) -> Option<(Timestamp, Timestamp)> {
     (variant == Variant::FromPosition).then_some((Timestamp::from_micros(0), heard.ts))
 }
 
-/// Returns the plies played but not published, and those published but not played, that no report excuses. Games begin
-/// alike, so of all alignments it takes the one with the fewest errors.
+/// Returns the plies that were played but not published, and those that were published but not played, except in
+/// reported gaps. Many games begin alike, so the alignment with the fewest errors is used.
 fn differences<'a>(
-    (played, unpublished_is_stated): (&'a [Played], impl Fn(&Played) -> bool),
-    (published, unplayed_is_stated): (&'a [(Timestamp, Move)], impl Fn(usize) -> bool),
+    (played, unpublished_is_reported): (&'a [Played], impl Fn(&Played) -> bool),
+    (published, unplayed_is_reported): (&'a [(Timestamp, Move)], impl Fn(usize) -> bool),
 ) -> (Vec<&'a Played>, Vec<&'a (Timestamp, Move)>) {
     let same = |a: usize, b: usize| {
         let (played, published) = (&played[a], &published[b].1);
-        // Castling has two notations, and a game joined in the middle may or may not be Chess960.
+        // Castling has two notations, and the variant of a game joined in the middle is unknown.
         let from = |uci: &str| uci.get(..2).map(str::to_owned);
         published.uci.as_deref().and_then(from) == from(&played.uci)
             && placement(&published.fen) == played.placement
     };
-    let without: Vec<u32> = played
+    let missing: Vec<u32> = played
         .iter()
-        .map(|one| u32::from(!unpublished_is_stated(one)))
+        .map(|one| u32::from(!unpublished_is_reported(one)))
         .collect();
-    let beyond: Vec<u32> = (0..published.len())
-        .map(|nth| u32::from(!unplayed_is_stated(nth)))
+    let extra: Vec<u32> = (0..published.len())
+        .map(|nth| u32::from(!unplayed_is_reported(nth)))
         .collect();
-    let mut wrong = vec![vec![0u32; published.len() + 1]; played.len() + 1];
+    let mut errors = vec![vec![0u32; published.len() + 1]; played.len() + 1];
     for a in (0..=played.len()).rev() {
         for b in (0..=published.len()).rev() {
-            let unpublished = (a < played.len()).then(|| wrong[a + 1][b] + without[a]);
-            let unplayed = (b < published.len()).then(|| wrong[a][b + 1] + beyond[b]);
-            let both = (a < played.len() && b < published.len() && same(a, b)).then(|| wrong[a + 1][b + 1]);
-            wrong[a][b] = [unpublished, unplayed, both]
+            let unpublished = (a < played.len()).then(|| errors[a + 1][b] + missing[a]);
+            let unplayed = (b < published.len()).then(|| errors[a][b + 1] + extra[b]);
+            let both = (a < played.len() && b < published.len() && same(a, b)).then(|| errors[a + 1][b + 1]);
+            errors[a][b] = [unpublished, unplayed, both]
                 .into_iter()
                 .flatten()
                 .min()
@@ -308,14 +308,14 @@ fn differences<'a>(
     let (mut a, mut b) = (0, 0);
     let (mut unpublished, mut unplayed) = (Vec::new(), Vec::new());
     while a < played.len() || b < published.len() {
-        let here = wrong[a][b];
-        if a < played.len() && b < published.len() && same(a, b) && here == wrong[a + 1][b + 1] {
+        let cost = errors[a][b];
+        if a < played.len() && b < published.len() && same(a, b) && cost == errors[a + 1][b + 1] {
             (a, b) = (a + 1, b + 1);
-        } else if a < played.len() && here == wrong[a + 1][b] + without[a] {
-            unpublished.extend((without[a] > 0).then_some(&played[a]));
+        } else if a < played.len() && cost == errors[a + 1][b] + missing[a] {
+            unpublished.extend((missing[a] > 0).then_some(&played[a]));
             a += 1;
         } else {
-            unplayed.extend((beyond[b] > 0).then_some(&published[b]));
+            unplayed.extend((extra[b] > 0).then_some(&published[b]));
             b += 1;
         }
     }
@@ -333,5 +333,5 @@ pub fn around(log: &Log, wrong: &Wrong, before: Duration, after: Duration) -> St
     text
 }
 
-/// Margin around gaps: a board notices changes with a delay, and a ply is published after it was made.
+/// Margin around gaps, for the delays of the board's scan and of publishing.
 const SLACK: Duration = Duration::from_secs(15);

@@ -35,7 +35,7 @@ pub struct Outcome {
     pub tables: Vec<Table>,
     pub journal: Journal,
     pub log: Log,
-    /// Memory use of the daemon every ten minutes, as the length of its Debug text.
+    /// Memory use of the daemon every ten minutes, measured as the length of its `Debug` output.
     pub held: Vec<usize>,
     /// Number of faults that happened: unplugs, restarts, bursts, silences.
     pub happened: [usize; 4],
@@ -62,7 +62,7 @@ struct World {
 }
 
 const BOARDS: usize = 8;
-/// Longest outage of a cable in milliseconds: after five minutes somebody notices.
+/// Longest time for which a cable is unplugged, in milliseconds.
 const LONGEST_OUT: u64 = 300_000;
 /// Grace period after the last game, without faults, until everything has been published.
 const AFTERWARDS: Duration = Duration::from_secs(120);
@@ -70,7 +70,7 @@ const AFTERWARDS: Duration = Duration::from_secs(120);
 const BATCH: usize = 256;
 
 impl Round {
-    /// Plays the round, and goes on until all games are over and published.
+    /// Plays the round until all games are over and published.
     pub fn play(self) -> Outcome {
         let mut world = World::new(self);
         let last = OPENING + ROUND;

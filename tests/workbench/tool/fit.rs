@@ -166,7 +166,7 @@ fn samples(Seeds(seeds): &Seeds) -> Vec<Sample> {
 }
 
 fn score(model: Model, samples: &[Sample]) -> Score {
-    // Leaked for the life of the program, which tries some hundreds of models.
+    // A replay needs a `'static` model. The program tries only some hundreds of models, so leaking them is fine.
     let model: &'static Model = Box::leak(Box::new(model));
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let sum = |samples: &[Sample]| {
@@ -201,7 +201,7 @@ impl Sample {
                 count.judge(0, &case.truths, &events);
                 Score {
                     wrong: usize::from(case.game.uci() != verdict::moves_published(&events)),
-                    misjudged: count.missed.len() + count.graver.len(),
+                    misjudged: count.missed.len() + count.false_reports.len(),
                     ..Score::default()
                 }
             }
@@ -210,7 +210,7 @@ impl Sample {
                 count.judge(0, case, &verdict::events_by(model, capture));
                 Score {
                     wrong: count.misread.len(),
-                    misjudged: count.missed.len() + count.unasked.len(),
+                    misjudged: count.missed.len() + count.false_reports.len(),
                     ..Score::default()
                 }
             }

@@ -90,7 +90,7 @@ impl Command {
                     board,
                     at: OPENING + at,
                     words: String::new(),
-                    stated: false,
+                    reported: false,
                 };
                 println!("{}", verdict::around(&round.play().log, &here, before, after));
                 true
@@ -114,7 +114,7 @@ fn rounds(kind: Kind, seeds: Option<Seeds>) -> bool {
         let (outcome, wrong, text) = soak::wrong(kind.round(seed));
         let boards: Vec<usize> = wrong.iter().map(|wrong| wrong.board + 1).collect();
         let difference = Difference::of_round(kind.power, seed, &boards, &list);
-        let neither = neither_right_nor_stated(&outcome, &wrong);
+        let neither = neither_right_nor_reported(&outcome, &wrong);
         let games: usize = outcome.tables.iter().map(|table| table.dealt.len()).sum();
         println!("{text}");
         println!(
@@ -130,13 +130,13 @@ fn rounds(kind: Kind, seeds: Option<Seeds>) -> bool {
 }
 
 /// Returns the number of games with an error that is not reported as a gap.
-fn neither_right_nor_stated(outcome: &Outcome, wrong: &[Wrong]) -> usize {
+fn neither_right_nor_reported(outcome: &Outcome, wrong: &[Wrong]) -> usize {
     let game = |wrong: &Wrong| {
         let played = &outcome.tables[wrong.board].played;
         let last = played.iter().rfind(|played| played.at <= wrong.at);
         (wrong.board, last.map_or(0, |played| played.game))
     };
-    let wrong = wrong.iter().filter(|wrong| !wrong.stated);
+    let wrong = wrong.iter().filter(|wrong| !wrong.reported);
     wrong.map(game).collect::<BTreeSet<_>>().len()
 }
 

@@ -11,11 +11,11 @@ use super::PLAIN;
 use crate::hands::games::Game;
 use crate::hands::play::{Play, Players};
 
-/// A game in the middle: the players, and the moves still to be made.
+/// A game in progress, with the moves still to be made.
 struct Scene {
     players: Players,
     rest: Vec<shakmaty::Move>,
-    beside: Vec<Step>,
+    extra_steps: Vec<Step>,
 }
 
 impl Scene {
@@ -35,7 +35,7 @@ impl Scene {
         Self {
             players,
             rest: rest.to_vec(),
-            beside: Vec::new(),
+            extra_steps: Vec::new(),
         }
     }
 
@@ -70,7 +70,7 @@ impl Scene {
 
     fn leaves(self) -> Play {
         let mut play = self.players.leave(&Setting::PLAIN);
-        play.steps.extend(self.beside);
+        play.steps.extend(self.extra_steps);
         play.steps.sort_by_key(|step| step.at);
         play
     }
@@ -78,7 +78,7 @@ impl Scene {
 
 const GAME: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 g8f6 d2d3 f8c5";
 
-/// The knight goes to a square that it cannot reach, and back before the press.
+/// The knight goes to a square that it cannot legally reach, and back before the press.
 pub(super) fn illegal_move_put_back() -> Play {
     let mut scene = Scene::after(40, 4, GAME);
     scene.carry(Square::B1, Square::B3);
@@ -189,7 +189,7 @@ pub(super) fn pawn_pushed_aside_for_moves() -> Play {
         at,
         deed: Deed::Stands(field, contents),
     };
-    scene.beside = vec![
+    scene.extra_steps = vec![
         step(pushed, h7, None),
         step(pushed, g6, pawn),
         step(back, g6, None),
@@ -234,7 +234,7 @@ pub(super) fn square_flickers() -> Play {
     for nth in 0..24 {
         let contents = if nth % 2 == 0 { None } else { pawn };
         let deed = Deed::Stands(field, contents);
-        scene.beside.push(Step { at, deed });
+        scene.extra_steps.push(Step { at, deed });
         at += Duration::from_millis(400);
     }
     scene.goes_on()

@@ -34,7 +34,7 @@ pub(super) fn answered_before_the_scan() -> Play {
     )
 }
 
-/// The queen rests nearly a second on a square where she could have stayed.
+/// The queen rests for nearly a second on a square that is also a legal target.
 pub(super) fn dragged_queen() -> Play {
     let drawn = Manner {
         path: Path::DrawnWithRest,
@@ -47,7 +47,7 @@ pub(super) fn dragged_queen() -> Play {
     )
 }
 
-/// The queen rests on her way, and the captured piece is taken off once she stands before it.
+/// The queen rests on her way, and the captured piece is removed when she is one step away from it.
 pub(super) fn dragged_to_capture() -> Play {
     let resting = Pace {
         rest: ms(1450, 1450),
@@ -67,7 +67,7 @@ pub(super) fn dragged_to_capture() -> Play {
     )
 }
 
-/// The press is reported while the scan still shows the piece on a square on its way.
+/// The press is reported while the scan still shows the piece on an intermediate square.
 pub(super) fn press_ahead_of_the_scan() -> Play {
     let slip = Pace {
         step: ms(45, 55),
@@ -136,8 +136,8 @@ pub(super) fn reply_then_lift() -> Play {
     standard(23, "e2e3 d7d5 d1h5 c8g4 h5g4 g8f6", &[(4, landed), (5, quick)])
 }
 
-/// White draws pieces towards the squares that are scanned first, so each is seen on its new square before the old one
-/// is empty.
+/// White draws pieces towards squares that are scanned earlier, so a piece is reported on its new square before the old
+/// one is reported empty.
 pub(super) fn scan_shows_both() -> Play {
     let drawn = Manner {
         path: Path::Drawn,

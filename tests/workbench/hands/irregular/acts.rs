@@ -11,7 +11,7 @@ use super::judge::Truth;
 use super::scene::Scene;
 use super::{MOVES_OF_PERIOD, SHORT_TIME};
 
-/// Thinking time in milliseconds that uses up one period of `SHORT_TIME` and its increments, but not a second period.
+/// Thinking time in milliseconds that uses up one period of `SHORT_TIME` with its increments, but not a second one.
 const PERIOD_IS_OVER: u64 = SHORT_TIME * 1000 + 1_000_000;
 /// Thinking time in milliseconds that uses up two periods.
 const ALL_IS_OVER: u64 = 2 * SHORT_TIME * 1000 + 1_500_000;
@@ -56,7 +56,7 @@ pub(super) struct Plan {
     acts: Vec<(usize, Act)>,
     swapped: Option<Dump>,
     /// Steps in addition to those of the players' hands.
-    beside: Vec<Step>,
+    extra_steps: Vec<Step>,
 }
 
 /// A pushed piece, to be put back before the ply `until`.
@@ -67,7 +67,8 @@ pub(super) struct Push {
 }
 
 impl Push {
-    /// Returns the steps that put the piece back. The players' hands do not know of the push.
+    /// Returns the steps that put the piece back. They are added to the play directly, as the state of the players'
+    /// hands does not include the push.
     fn put_back(&self, players: &mut Players) -> [Step; 2] {
         let hand = players.hand();
         let (from, to) = (plies::field(self.from), plies::field(self.to));
@@ -110,12 +111,12 @@ impl Plan {
         Self {
             acts,
             swapped,
-            beside: Vec::new(),
+            extra_steps: Vec::new(),
         }
     }
 
-    /// Plans that the player to move in the middle of the game thinks until the first period is over, if the game is
-    /// long enough. Returns whether it is.
+    /// Plans a long thought in the middle of the game, during which the first period ends. Returns false if the game is
+    /// too short for that.
     pub(super) fn has_two_periods(&mut self, game: &Game) -> bool {
         let at = game.moves.len() / 2;
         let is_long = at as u32 > 2 * MOVES_OF_PERIOD;
@@ -152,7 +153,7 @@ impl Plan {
         let mut push: Option<Push> = None;
         for (at, m) in game.moves.iter().enumerate() {
             if let Some(pushed) = push.take_if(|pushed| at >= pushed.until) {
-                self.beside.extend(pushed.put_back(players));
+                self.extra_steps.extend(pushed.put_back(players));
                 players.hand().wait(ms(1200, 2500));
             }
             let act = self.acts.iter().find(|(of, _)| *of == at).map(|(_, act)| *act);
@@ -167,7 +168,7 @@ impl Plan {
                 Some(Act::Pushed) => {
                     if let Some((pushed, steps)) = scene.push() {
                         push = Some(pushed);
-                        self.beside.extend(steps);
+                        self.extra_steps.extend(steps);
                     }
                 }
                 Some(Act::Unpromoted) => scene.unpromoted(),
@@ -177,11 +178,11 @@ impl Plan {
                         .players
                         .hand()
                         .wait(ms(PERIOD_IS_OVER, PERIOD_IS_OVER + 10_000));
-                    let mut over = truth("flag_fall", scene.players, at as u32 + 1, Some(turn));
-                    over.at = Duration::ZERO;
-                    scene.truths.push(over);
+                    let mut flag_fall = truth("flag_fall", scene.players, at as u32 + 1, Some(turn));
+                    flag_fall.at = Duration::ZERO;
+                    scene.truths.push(flag_fall);
                 }
-                Some(Act::Flicker) => self.beside.extend(scene.flicker()),
+                Some(Act::Flicker) => self.extra_steps.extend(scene.flicker()),
                 Some(act) => scene.act(act),
                 None => {}
             }
@@ -192,14 +193,14 @@ impl Plan {
             }
         }
         if let Some(pushed) = push {
-            self.beside.extend(pushed.put_back(players));
+            self.extra_steps.extend(pushed.put_back(players));
         }
         if self.wants(Act::Flag) && !players.position.is_game_over() {
             let turn = players.position.turn();
             players.hand().wait(ms(ALL_IS_OVER, ALL_IS_OVER + 100_000));
-            let mut fell = truth("flag_fall", players, game.moves.len() as u32 + 1, Some(turn));
-            fell.at = Duration::ZERO;
-            truths.push(fell);
+            let mut flag_fall = truth("flag_fall", players, game.moves.len() as u32 + 1, Some(turn));
+            flag_fall.at = Duration::ZERO;
+            truths.push(flag_fall);
         }
         truths
     }
@@ -207,7 +208,7 @@ impl Plan {
     /// Ends the play, with all steps in the order of time.
     pub(super) fn leave(self, players: Players, setting: &Setting) -> Play {
         let mut play = players.leave(setting);
-        play.steps.extend(self.beside);
+        play.steps.extend(self.extra_steps);
         play.steps.sort_by_key(|step| step.at);
         play
     }
@@ -245,7 +246,7 @@ fn swapped(start: &Chess, white: bool) -> Dump {
     plies::dump(&board)
 }
 
-/// Waits, and then puts every piece on its square, one after the other.
+/// Waits, and then puts every misplaced piece on its square.
 pub(super) fn put_right(players: &mut Players, wanted: &Dump, after: hand::Span) {
     let hand = players.hand();
     hand.wait(after);

@@ -25,7 +25,7 @@ pub struct Truth {
 pub struct Count {
     kinds: BTreeMap<&'static str, [usize; 3]>,
     pub missed: Vec<String>,
-    pub graver: Vec<String>,
+    pub false_reports: Vec<String>,
     pub hints: usize,
     hints_of: BTreeMap<&'static str, usize>,
     pub misread: Vec<u64>,
@@ -33,7 +33,7 @@ pub struct Count {
 
 /// Maximum time between an act and its report, in microseconds.
 const NEAR: i64 = 8_000_000;
-/// Kinds of which hints are judged too.
+/// Kinds for which hints count as announcements too.
 const JUDGED: [&str; 8] = [
     "illegal_move",
     "promotion_not_replaced",
@@ -50,7 +50,7 @@ impl Count {
         let mut announced: Vec<(i64, &Incident)> = events
             .iter()
             .filter_map(|event| match &event.kind {
-                // A piece that rests on its way is only a hint, and these players let pieces rest.
+                // Resting a piece on its way gives a hint, and these players do so in regular moves.
                 EventKind::IncidentOpened(incident)
                     if incident.case != "piece_touched_not_moved.released" =>
                 {
@@ -103,7 +103,7 @@ impl Count {
             }
             if incident.severity != Severity::Hint || (counts && !truths.is_empty()) {
                 self.kinds.entry(incident.kind.as_str()).or_default()[2] += 1;
-                self.graver.push(format!(
+                self.false_reports.push(format!(
                     "{seed}: {:.3} {} {:?} ply {:?} {} {:?}",
                     at as f64 / 1e6,
                     incident.kind,
@@ -116,8 +116,8 @@ impl Count {
         }
     }
 
-    /// Returns whether 98 % of the acts of every kind are announced, and 93 % of the announcements are true. The goal
-    /// for the latter is 98 %, but two pieces knocked over are sometimes taken for touched.
+    /// Returns whether 98 % of the acts of every kind are announced, and 93 % of the announcements are true. The second
+    /// limit should be 98 % as well, but two pieces knocked over are sometimes reported as touched.
     pub fn is_good(&self) -> bool {
         self.misread.is_empty()
             && self
@@ -139,7 +139,7 @@ impl fmt::Display for Count {
         for line in self.missed.iter().take(20) {
             writeln!(f, "missed {line}")?;
         }
-        for line in self.graver.iter().take(20) {
+        for line in self.false_reports.iter().take(20) {
             writeln!(f, "false  {line}")?;
         }
         Ok(())

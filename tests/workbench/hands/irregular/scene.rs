@@ -10,7 +10,7 @@ use super::judge::Truth;
 use crate::hands::games::Game;
 use crate::hands::play::Players;
 
-/// The squares that a piece leaves and goes to and, in castling, those of the rook.
+/// Origin and target of the piece and, in castling, of the rook.
 type IllegalMove = (Square, Square, Option<(Square, Square)>);
 
 /// The moment before a ply of a game.
@@ -37,7 +37,7 @@ impl Scene<'_> {
         self.truths.push(truth);
     }
 
-    /// Returns whether the next `plies` plies of the game leave these squares alone.
+    /// Returns whether the next `plies` plies of the game do not involve these squares.
     fn untouched(&self, squares: Bitboard, plies: usize) -> bool {
         let mut position = self.players.position.clone();
         for m in self.game.moves[self.at..].iter().take(plies) {
@@ -113,7 +113,7 @@ impl Scene<'_> {
             let m = self.chance.pick_from(&moves)?;
             return Some((m.from()?, m.to(), None));
         }
-        // Moves that look legal: along the piece's lines, or onto an own piece.
+        // Plausible illegal moves: along the piece's lines, or to an adjacent square.
         let tempting: Vec<_> = found
             .iter()
             .copied()
@@ -285,7 +285,7 @@ impl Scene<'_> {
         hand.wait(ms(800, 5000));
     }
 
-    /// Leaves the pawn on the last rank and presses the clock; then the move is corrected.
+    /// Leaves the pawn on the last rank and presses the clock. Afterwards the move is corrected.
     pub(super) fn unpromoted(&mut self) {
         let m = self.game.moves[self.at];
         let (Some(from), turn) = (m.from(), self.turn()) else {
@@ -308,7 +308,7 @@ impl Scene<'_> {
         hand.wait(ms(6000, 18000));
         hand.act(Deed::Press(wire_color(!turn)));
         hand.wait(ms(300, 900));
-        // The players' next ply exchanges the pawn for the piece, as if the pawn had just arrived.
+        // The next ply then exchanges the pawn for the piece as in a regular promotion.
         hand.lift(plies::field(m.to()));
         hand.wait(ms(300, 600));
         for field in [plies::field(from), plies::field(m.to())] {

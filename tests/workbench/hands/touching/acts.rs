@@ -108,7 +108,7 @@ impl Scene<'_> {
         self.players.hand().act(Deed::Press(color));
     }
 
-    /// Presses the clock after the pieces have been moved.
+    /// Presses the clock and updates the position after the pieces have been moved.
     fn done(&mut self, m: Move) {
         self.players.hand().wait(ms(300, 1400));
         self.press();
@@ -129,13 +129,13 @@ impl Scene<'_> {
             ..Manner::PLAIN
         };
         if m.is_castle() {
-            // King or rook may stand there alone for a while, which is not a displacement.
+            // King or rook may be on its new square alone for a while, which is not a displacement.
             if self.chance.percent(50) {
                 manner.pace.pause = ms(2000, 6000);
             }
             match manner.castling {
                 Castling::RookFirst => self.expect_report("castling_rook_first.rook", None, false),
-                // Two hands half a scan apart look like one hand.
+                // Two hands that act within half a scan cannot be told apart from one.
                 Castling::BothAtOnce => self.expect_report("two_hands_suspected", None, true),
                 Castling::KingFirst => {}
             }
@@ -245,7 +245,7 @@ impl Scene<'_> {
         let Some((rook_from, rook_to)) = ply.rook else {
             return self.plain(m);
         };
-        let beside = Square::from_coords(
+        let neighbour = Square::from_coords(
             if rook > king {
                 shakmaty::File::F
             } else {
@@ -256,7 +256,7 @@ impl Scene<'_> {
         let steps = self.players.position.legal_moves();
         let Some(step) = steps
             .iter()
-            .find(|step| !step.is_castle() && step.from() == Some(king) && step.to() == beside)
+            .find(|step| !step.is_castle() && step.from() == Some(king) && step.to() == neighbour)
         else {
             return self.plain(m);
         };
@@ -265,9 +265,9 @@ impl Scene<'_> {
         let hand = self.players.hand();
         let piece = hand.lift(ply.from);
         hand.wait(ms(250, 800));
-        hand.put(plies::field(beside), piece);
+        hand.put(plies::field(neighbour), piece);
         hand.wait(ms(1550, 2500));
-        hand.lift(plies::field(beside));
+        hand.lift(plies::field(neighbour));
         hand.wait(ms(200, 700));
         hand.put(ply.to, piece);
         hand.wait(ms(300, 2500));
@@ -357,8 +357,8 @@ impl Scene<'_> {
         self.done(m);
     }
 
-    /// Exchanges the promoted piece for another one: before the press, or after it, and then the arbiter has it put
-    /// back.
+    /// Exchanges the promoted piece for another one, before the press or after it. After the press, the arbiter has the
+    /// first piece put back.
     fn exchange(&mut self, m: Move) {
         let (Some(from), Some(role)) = (m.from(), m.promotion()) else {
             return self.plain(m);
@@ -428,7 +428,7 @@ impl Scene<'_> {
         self.players.hand().wait(ms(300, 900));
     }
 
-    /// Makes squares that the next plies leave alone read empty for a moment.
+    /// Makes squares that the next plies do not involve read as empty for a moment.
     pub(super) fn ghosts(&mut self) -> Vec<Step> {
         let mut position = self.players.position.clone();
         let mut quiet = position.board().occupied();
@@ -447,7 +447,7 @@ impl Scene<'_> {
         if self.at == 0 {
             self.players.hand().wait(ms(30_000, 30_000));
         }
-        // The players wait 30 s before the first move, so there is time for more of them.
+        // The players wait 30 s before the first move, so more squares can be disturbed.
         let count = if self.at == 0 { 8 } else { self.chance.below(3) };
         for _ in 0..count {
             let squares: Vec<Square> = quiet.into_iter().collect();
